@@ -21,7 +21,7 @@ char gFolder[sizeof Spool::path];
 std::atomic<std::uint32_t> gGeneration{0};  // of the last attached image in this line of forks
 constinit wire::ControlPage gSilent{};
 
-// What could not be counted before.
+// Adds the losses that could not be counted before there was a spool.
 void countMissed() noexcept {
   for (int probe = 0; probe < static_cast<int>(wire::Probe::Count); ++probe) {
     for (int kind = 0; kind < static_cast<int>(wire::RecordKind::Count); ++kind) {
@@ -45,7 +45,7 @@ bool open(bool forked) noexcept {
   }
   const std::uint32_t lostTexts = adoptStrings(gSpool);
   adoptPlugins(gSpool);
-  // Last: from here on other threads and signal handlers write.
+  // Last, because from here on other threads and signal handlers write.
   gForkPage->generation.store(gGeneration.fetch_add(1, std::memory_order_relaxed) + 1,
                               std::memory_order_release);
   countLoss(wire::Probe::Process, wire::RecordKind::Name, wire::LossReason::Names, lostTexts);
@@ -68,7 +68,7 @@ __attribute__((destructor)) void detach() noexcept {
       running, wire::kFinished, std::memory_order_release, std::memory_order_relaxed);
 }
 
-// The header may be a parent's: of a vfork child, and of a forked one that has recorded nothing.
+// The header may be a parent's: in a vfork child, and in a forked child that has recorded nothing.
 bool hasOwnHeader() noexcept {
   return gForkPage->generation.load(std::memory_order_relaxed) != 0 && !inVforkChild();
 }
@@ -118,13 +118,13 @@ void keepApartFromParent() noexcept {
       !insideWrite() || gForkPage->apart.exchange(1, std::memory_order_relaxed) != 0)
     return;
   if (!makePrivate(gSpool))
-    gForkPage->attaching.store(1, std::memory_order_relaxed);  // for good: its strings are gone
+    gForkPage->attaching.store(1, std::memory_order_relaxed);  // permanently: its strings are gone
 }
 
 bool attachChild() noexcept {
   if (gGeneration.load(std::memory_order_relaxed) == 0)
     return false;
-  // A child of raw clone comes here first.
+  // A child of raw clone enters here without a previous call.
   keepApartFromParent();
   if (insideWrite())
     return false;

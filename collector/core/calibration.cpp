@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kProbes = static_cast<int>(wire::Probe::Count);
 
-// The latest switches, number N at N modulo kSwitches. Written by the driver alone.
+// The latest switches: switch N is at N modulo kSwitches. Only the driver writes them.
 struct Switch {
   std::atomic<std::uint64_t> ticks;
   std::atomic<std::uint32_t> mask;  // from then on
@@ -23,7 +23,7 @@ constexpr std::uint64_t kSwitches = 256;
 Switch gSwitches[kSwitches];
 std::atomic<std::uint64_t> gSwitchCount{0};
 
-CallCounts gBefore;  // the driver's: when its iteration began
+CallCounts gBefore;  // of the driver: when its iteration began
 
 const wire::CalibrationRule& rule() noexcept {
   return gSpool.session->calibration;
@@ -79,7 +79,7 @@ std::uint32_t probesSince(std::uint64_t ticks) noexcept {
   const std::uint32_t sources = gSpool.control->sources;
   const std::uint64_t count = gSwitchCount.load(std::memory_order_acquire);
   std::uint32_t mask = sources;
-  // Half of the places: the driver may write to the others meanwhile.
+  // Reads only half of the places, because the driver may write to the others meanwhile.
   for (std::uint64_t back = 1; back <= count && back <= kSwitches / 2; ++back) {
     const Switch& place = gSwitches[(count - back) % kSwitches];
     mask &= place.mask.load(std::memory_order_relaxed);
@@ -95,7 +95,7 @@ std::uint32_t takeCounts(wire::ProbeCalls (&calls)[kProbes]) noexcept {
   for (int probe = 0; probe < kProbes; ++probe) {
     const std::uint32_t recorded = now.recorded[probe] - gBefore.recorded[probe];
     const std::uint32_t unrecorded = now.unrecorded[probe] - gBefore.unrecorded[probe];
-    // Of `process` there are readings of the clocks: no call of the program is one.
+    // Records of `process` are readings of the clocks, not calls of the program.
     if ((recorded != 0 || unrecorded != 0) && probe != static_cast<int>(wire::Probe::Process))
       calls[count++] = {recorded, unrecorded, static_cast<wire::Probe>(probe), {}};
   }

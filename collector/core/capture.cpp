@@ -24,10 +24,11 @@ using wire::SliceKind;
 std::uint32_t gRangeName = 0;
 std::uint32_t gNumberKey = 0;
 std::uint32_t gCompleteKey = 0;
-// Number of the iteration, or of the range of that name, that begins next.
+// The number of the next iteration, or of the next range with that name.
 std::atomic<std::int64_t> gNext{0};
 std::atomic<std::uint32_t> gRangesOpen{0};  // scopes of that name
-// The thread whose iterations drive the gate, by where its tState is; nullptr: none has one open.
+// The thread whose iterations drive the gate, identified by the address of its tState; nullptr: no
+// thread has one open.
 std::atomic<const void*> gDriver{nullptr};
 
 const wire::CaptureRule& rule() noexcept {
@@ -48,7 +49,7 @@ void setGate(bool open) noexcept {
                 readTicks);
 }
 
-// An iteration that the calling thread has open: the outermost, or the one with this token.
+// An open iteration of the calling thread: the outermost, or the one with this token.
 wire::OpenScope* openIteration(std::uint32_t token = 0) noexcept {
   ThreadState* const state = tState;
   for (std::uint32_t at = 0; isCurrent(state) && at < state->scopeCount; ++at) {
@@ -63,7 +64,8 @@ bool isDriver() noexcept {
   return gDriver.load(std::memory_order_relaxed) == &tState;
 }
 
-// Whether what begins now on the calling thread, which has no iteration open, drives the gate.
+// Whether the scope that begins now on the calling thread drives the gate. Requires: no open
+// iteration.
 bool becomeDriver() noexcept {
   const void* driver = nullptr;
   return gDriver.compare_exchange_strong(driver, &tState) || driver == &tState;
@@ -76,18 +78,18 @@ void driveBy(std::int64_t number) noexcept {
   switchProbes(number, isFull);
 }
 
-// What comes between two iterations goes with the second one, but no probe is masked there.
+// Between two iterations the gate is that of the next one, but no probe is masked.
 void leaveDriving() noexcept {
   setGate(wants(rule(), gNext.load(std::memory_order_relaxed)));
   switchAllOn();
   gDriver.store(nullptr, std::memory_order_release);
 }
 
-// The last `count` of those that are open have closed.
+// The last `count` of the open ranges have closed.
 void rangesEnd(std::uint32_t count) noexcept {
   std::uint32_t open = 0;
   const auto left = [&](std::uint32_t before) { return before > count ? before - count : 0; };
-  // Given up, they count as open: more is recorded than was asked for.
+  // If the exchange gives up, the ranges count as open: more is recorded than requested.
   if (exchangeWith(gRangesOpen, open, left) && left(open) == 0)
     setGate(false);
 }
@@ -156,7 +158,7 @@ void stampSilent(wire::OpenScope& scope) noexcept {
   memcpy(&scope.reserved[kStampAt], &stamp, sizeof stamp);
 }
 
-// What has closed was open; perhaps while the other gate was not, which does no harm.
+// A gate that has closed since was open before; perhaps the other was not, which does no harm.
 bool wasEverFullSince(const wire::OpenScope& silent) noexcept {
   std::uint32_t stamp = 0;
   memcpy(&stamp, &silent.reserved[kStampAt], sizeof stamp);
@@ -191,7 +193,7 @@ bool isFullIteration(std::uint32_t token) noexcept {
   return token != 0 && iteration != nullptr && wasFullSince(*iteration);
 }
 
-// The number of an iteration comes right after its begin.
+// The number of an iteration is set right after its begin.
 void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept {
   if (gCapturesRange || (key != gNumberKey && key != gCompleteKey))
     return;

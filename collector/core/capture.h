@@ -1,11 +1,11 @@
-// Which iterations of this process, or which stretch of it, are recorded in full (`sonde run
-// --capture`, `sonde ctl`). Elsewhere the gates of the control page let no probe through but those
-// that follow scopes, and of these iterations alone are written: the others wait on their thread's
-// stack, silent, until the gates open and the thread's next slot has them as open scopes. Any
-// thread; no function locks, allocates or changes errno.
+// Which iterations or which part of this process are recorded in full (`sonde run --capture`,
+// `sonde ctl`). Elsewhere the gates of the control page let only the probes pass that follow
+// scopes. Only iterations among these are written. The others wait, silent, on their thread's
+// stack until the gates open; the thread's next slot then has them as open scopes. Any thread may
+// call; no function locks, allocates or changes errno.
 //
-// Iterations drive the process's own gate: those of one thread at a time, and of these the
-// outermost. Another thread's take their turn when that one has none open.
+// Iterations drive the process's own gate: the outermost ones of one thread at a time. Another
+// thread takes over when that thread has none open.
 #pragma once
 
 #include "collector/core/spool.h"
@@ -17,20 +17,20 @@ namespace sonde::core {
 
 struct ThreadState;
 
-// Scopes of one name decide what is recorded. Constant once the process is attached.
+// Whether scopes of one name decide what is recorded. Constant after the process has attached.
 extern bool gCapturesRange;
 
-// Of the process's own gate. Of iterations of 1 ms, all changes of 2 s.
+// The changes of the process's own gate. With iterations of 1 ms it holds the last 2 s.
 inline constexpr std::uint32_t kCaptureChanges = 4096;
 extern wire::GateHistory<kCaptureChanges> gCaptureChanges;
 
-// The gate of a process that begins.
+// The gate's mask at the start of a process.
 std::uint32_t firstGate(const wire::CaptureRule& rule) noexcept;
 
-// Once, when there is a spool.
+// Call once, when there is a spool.
 void prepareCapture() noexcept;
 
-// In a child, whose threads have nothing open.
+// Call in a child, whose threads have no open scopes.
 void forgetCapture() noexcept;
 
 inline bool isFull() noexcept {
@@ -39,30 +39,31 @@ inline bool isFull() noexcept {
                         control.recording.load(std::memory_order_relaxed)) == wire::kGateOpen;
 }
 
-// A scope is about to open on the calling thread; one of this name, or an iteration, has closed, or
-// found no room.
+// A scope is about to open on the calling thread. A scope of this name, or an iteration, has
+// closed, or did not fit on the stack.
 void scopeBegins(wire::SliceKind kind, std::uint32_t name) noexcept;
 void scopeEnds(std::uint32_t name) noexcept;
 void iterationEnds() noexcept;
 
-// Notes in an iteration that has begun what the gates are; whether they have been open since.
+// Notes the state of the gates in an iteration that has begun. Returns whether they have been open
+// since.
 void stampIteration(std::uint32_t token) noexcept;
 bool wasFullSince(const wire::OpenScope& scope) noexcept;
-// The same of a silent scope, and whether there was a time since in which they were open: what is
-// recorded by its own time (gate_times.h) may be in it.
+// The same for a silent scope. The second function returns whether the gates were open at any time
+// since: records that are judged by their own time (gate_times.h) may belong to it.
 void stampSilent(wire::OpenScope& scope) noexcept;
 bool wasEverFullSince(const wire::OpenScope& silent) noexcept;
-// The probes that were on all through an iteration of the calling thread, which ends; whether it
-// drives the gates.
+// Returns the probes that were on throughout an iteration of the calling thread, which ends now.
+// `isDriving`: whether it drives the gates.
 std::uint32_t probesOf(const wire::OpenScope& iteration, bool& isDriving) noexcept;
-// Whether they have been open all the time, of an iteration by its token; false when the calling
-// thread does not have it open.
+// Whether the gates have been open throughout the iteration with this token. False if it is not
+// open on the calling thread.
 bool isFullIteration(std::uint32_t token) noexcept;
 
 // An integer argument of an open scope of the calling thread is about to be written.
 void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept;
 
-// The calling thread ends with what it has open.
+// The calling thread ends and leaves its scopes open.
 void captureThreadEnds(const ThreadState& state) noexcept;
 
 }  // namespace sonde::core

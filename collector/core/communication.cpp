@@ -13,9 +13,10 @@
 namespace sonde::core {
 namespace {
 
-constexpr int kPatience = 200;  // yields until a thread that was stopped while it wrote is given up
+// Yields before giving up on a thread that was stopped while it wrote.
+constexpr int kPatience = 200;
 
-// Written by whoever makes `version` odd; a reader that finds it changed has read nonsense.
+// A writer makes `version` odd. A reader that finds it changed discards what it has read.
 struct HintCell {
   std::atomic<std::uint32_t> version;
   std::atomic<std::int32_t> size;
@@ -24,7 +25,7 @@ struct HintCell {
 };
 HintCell gHint;
 
-// Acquire: the version is read again after all of them.
+// Acquire: the version is read again after all these loads.
 void copyHint(CommunicatorHint& hint) noexcept {
   hint.size = gHint.size.load(std::memory_order_acquire);
   for (std::size_t at = 0; at < CommunicatorHint::kKeyBytes; ++at)
@@ -33,7 +34,7 @@ void copyHint(CommunicatorHint& hint) noexcept {
     hint.ranks[at] = gHint.ranks[at].load(std::memory_order_acquire);
 }
 
-// Room for a definition; nullptr when there is no spool, or no room in it.
+// Claims room for a definition; nullptr if there is no spool or no room in it.
 template <typename Definition>
 Definition* claim(wire::DefinitionKind kind, std::size_t bytes) noexcept {
   return attached() ? reinterpret_cast<Definition*>(claimDefinition(gSpool, kind, bytes)) : nullptr;
@@ -128,7 +129,7 @@ bool readCommunicatorHint(CommunicatorHint& hint) noexcept {
   return false;
 }
 
-// Release: the version is odd before the first of them is to be seen.
+// Release: a reader that sees any of these stores sees the odd version.
 void setCommunicatorHint(const char* key, const std::int32_t* ranks, std::int32_t count) noexcept {
   std::uint32_t version = gHint.version.load(std::memory_order_relaxed);
   if (version % 2 != 0 ||

@@ -26,13 +26,13 @@ std::atomic<std::uint32_t> gNextString{1};
 std::uint32_t gLostName = 0;
 std::atomic<std::uint64_t> gTextBytesUsed{0};  // of all texts in the table, as they are stored
 
-// A bit for each hash of a text that got no id, so that a name is counted once, however often it is
-// given. Of 30,000 lost names 1.4 % share a bit with another.
+// One bit per hash of a text that got no id, so that a lost name is counted once, however often it
+// is used. Of 30,000 lost names 1.4 % share a bit with another.
 constexpr std::uint64_t kLostBits = 1 << 20;
 std::atomic<std::uint64_t> gLostNames[kLostBits / 64];
 
-// The mapping that the table's offsets are of: this process's, or in a child that could not attach
-// still its parent's.
+// The mapping that the table's offsets refer to: this process's, or in a child that could not
+// attach still its parent's.
 const char* gTextBase;
 std::size_t gTextBytes;
 
@@ -75,15 +75,14 @@ std::uint64_t storedBytes(std::size_t length) noexcept {
   return (sizeof(wire::StringDefinition) + length + 7) / 8 * 8;
 }
 
-// Whether the table may take another text, if so many quarters of it may be used.
+// Whether the table may take another text, if at most this many quarters of it may be used.
 bool mayTake(std::size_t length, std::uint32_t quarters = 4) noexcept {
   return gNextString.load(std::memory_order_relaxed) < kMaxStrings / 4 * quarters &&
          gTextBytesUsed.load(std::memory_order_relaxed) + storedBytes(length) <=
              kMaxTextBytes / 4 * quarters;
 }
 
-// The table's entry for a text that has just been defined under `id`, or with 0 under the next one;
-// 0: no room.
+// Defines a text under `id`, or with 0 under the next id. Returns its table entry; 0: no room.
 std::uint64_t defineString(Spool& spool,
                            std::uint32_t id,
                            const char* text,
@@ -100,13 +99,13 @@ std::uint64_t defineString(Spool& spool,
   return std::uint64_t{string->id} << 32 | offset / 8;
 }
 
-// Starts a definitions slot behind `tail` when the current one is full. Of several threads one
+// Starts a definitions slot after `tail` when the current one is full. If several threads try, one
 // wins.
 bool growSegment(Spool& spool, std::uint64_t tail) noexcept {
   wire::SlotHeader* slot = claimSlot(spool, SlotState::Definitions);
   if (slot == nullptr)
     return false;
-  // Claim words are read as 0 until they are claimed; a recycled slot still has its old records.
+  // Unclaimed claim words must be 0; a recycled slot still has its old records.
   memset(reinterpret_cast<char*>(slot) + sizeof *slot, 0, kSlotBytes - sizeof *slot);
   slot->thread = 0;
   slot->scopeCount = 0;
@@ -122,9 +121,9 @@ bool growSegment(Spool& spool, std::uint64_t tail) noexcept {
   return true;
 }
 
-// In a child: the parent's mapping, but for its first slot. A signal handler that attaches the
-// child may have interrupted a function that has just looked up where the control page, the
-// counters or the header are: in their place there are zeros now, by which nothing records.
+// In a child: replaces the parent's mapping except its first slot. A signal handler that attaches
+// the child may have interrupted a function that has just looked up the address of the control
+// page, the counters or the header. Zeros are there now, with which nothing is recorded.
 void unmapParent(const char* base, std::size_t bytes) noexcept {
   rawSyscall(SYS_mmap,
              asLong(base),
@@ -136,8 +135,8 @@ void unmapParent(const char* base, std::size_t bytes) noexcept {
   rawSyscall(SYS_munmap, asLong(base + kSlotBytes), static_cast<long>(bytes - kSlotBytes));
 }
 
-// The id for a text that gets none of its own: for good because the table is full, or, with 0, for
-// now because the spool is.
+// Returns the id for a text that gets none of its own. `forGood`: the table is full; otherwise the
+// spool has no room now and the id is 0.
 std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
   const std::uint64_t bit = hash / kTableSize % kLostBits;
   const std::uint64_t mask = std::uint64_t{1} << bit % 64;
@@ -146,7 +145,7 @@ std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
   return forGood ? gLostName : 0;
 }
 
-// Gives a text an id that had none when `at` was looked at, the first empty place for it.
+// Gives an id to a text that had none when `at`, the first empty place for it, was read.
 [[gnu::cold, gnu::noinline]] std::uint32_t internNew(const char* text,
                                                      std::size_t length,
                                                      std::uint64_t hash,
@@ -175,7 +174,8 @@ std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
 DefinitionHeader* claimDefinition(Spool& spool, DefinitionKind kind, std::size_t bytes) noexcept {
   const auto size = static_cast<std::uint32_t>((bytes + 7) / 8 * 8);
   std::atomic<std::uint64_t>& tailWord = spool.header->definitionsTail;
-  // Each round moves the tail on, by whosever definition, and the spool has an end.
+  // Ends: each round moves the tail on, by this or another thread's definition, and the spool is
+  // finite.
   for (;;) {
     std::uint64_t tail = tailWord.load(std::memory_order_acquire);
     const std::uint64_t slotEnd = (tail + kSlotBytes - 1) / kSlotBytes * kSlotBytes;

@@ -1,5 +1,5 @@
-// The definitions segment of the spool, and the table that gives a text its id. Lock-free; any
-// thread, any time.
+// The definitions segment of the spool, and the table that maps texts to ids. Lock-free; any thread
+// at any time.
 #pragma once
 
 #include "collector/core/spool.h"
@@ -10,8 +10,8 @@
 
 namespace sonde::core {
 
-// Room for a definition of `bytes` (header included, rounded up to 8), claimed but not committed;
-// nullptr when the segment may not grow.
+// Claims room for a definition of `bytes` (header included, rounded up to 8) without committing it.
+// Returns nullptr if the segment cannot grow.
 wire::DefinitionHeader* claimDefinition(Spool& spool,
                                         wire::DefinitionKind kind,
                                         std::size_t bytes) noexcept;
@@ -19,15 +19,17 @@ wire::DefinitionHeader* claimDefinition(Spool& spool,
 // Makes a filled-in definition visible.
 void commitDefinition(wire::DefinitionHeader* definition) noexcept;
 
-// Once, before anything is interned: maps the table of strings.
+// Maps the table of strings. Call once, before any text is interned.
 bool prepareStrings() noexcept;
 
-// Once, when there is a spool: gives the text that stands for all those past the table its id.
+// Gives an id to the text that stands for all texts that do not fit into the table. Call once, when
+// there is a spool.
 void nameTheLost() noexcept;
 
-// The table's texts are in `spool` from now on. In a child: writes every string that the parent had
-// into the child's own file under the id it has, and unmaps the parent's. How many had no room
-// there: what is called by their ids has no name, and they get new ones when they are given again.
+// From now on the table's texts are in `spool`. In a child: writes every string of the parent into
+// the child's own file under the same id, and unmaps the parent's file. Returns the number of
+// strings that did not fit. Records with their ids have no name; the strings get new ids when they
+// are interned again.
 std::uint32_t adoptStrings(Spool& spool) noexcept;
 
 }  // namespace sonde::core

@@ -22,7 +22,7 @@ bool define(const Definition& definition, wire::DefinitionKind kind) noexcept {
       attached() ? claimDefinition(gSpool, kind, sizeof definition) : nullptr;
   if (header == nullptr)
     return false;
-  // All but the claim, which other threads may be reading.
+  // Copies everything except the claim, which other threads may be reading.
   constexpr std::size_t kHead = sizeof(wire::DefinitionHeader);
   memcpy(reinterpret_cast<char*>(header) + kHead,
          reinterpret_cast<const char*>(&definition) + kHead,

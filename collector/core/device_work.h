@@ -1,4 +1,4 @@
-// What a probe calls to record what devices did. The rules of emit.h hold.
+// Records what devices did; called by probes. The rules of emit.h apply.
 #pragma once
 
 #include "collector/wire/definitions.h"
@@ -8,7 +8,8 @@
 
 namespace sonde::core {
 
-// Size and kind of the record's header are filled in. False: it was not written, and counted.
+// The function fills in the header's size and kind. False: the record was not written, and was
+// counted.
 bool emitDeviceCall(const wire::DeviceCall& record) noexcept;
 bool emitKernel(const wire::Kernel& record) noexcept;
 bool emitDeviceCopy(const wire::DeviceCopy& record) noexcept;
@@ -16,7 +17,7 @@ bool emitDeviceSync(const wire::DeviceSync& record) noexcept;
 bool emitDeviceMemory(const wire::DeviceMemory& record) noexcept;
 bool emitDeviceMetric(const wire::DeviceMetric& record) noexcept;
 
-// The header of the definition is filled in. False: there is no room.
+// The function fills in the definition's header. False: there is no room.
 bool defineDevice(const wire::DeviceDefinition& definition) noexcept;
 bool defineStream(const wire::StreamDefinition& definition) noexcept;
 

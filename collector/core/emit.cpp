@@ -111,7 +111,7 @@ bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops
 
 namespace {
 
-// Whether the file does not have the scope; it may be about to.
+// Whether the file lacks the scope; it may be about to get it.
 [[gnu::cold, gnu::noinline]] bool isSilent(const ThreadState* state, std::uint32_t token) noexcept {
   for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
     if (state->scopes[at].token == token)
@@ -120,7 +120,7 @@ namespace {
   return false;
 }
 
-// A signal handler may have recorded since the argument's record was written. It cannot between
+// A signal handler may have recorded since the argument's record was written, but not between
 // enter() and leave().
 void emitArg(ArgOwner owner, std::uint32_t key, std::uint8_t type, std::uint64_t bits) noexcept {
   ThreadState* state = enter(Probe::Annotation, RecordKind::Arg);
@@ -290,7 +290,7 @@ void nameThread(std::uint32_t name) noexcept {
 }
 
 bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
-  // A thread that names itself first thing is not registered yet.
+  // A thread that names itself as its first action is not registered yet.
   if (tid == static_cast<std::int32_t>(rawSyscall(SYS_gettid)))
     registerSelf();
   ThreadState* state = findThread(tid);

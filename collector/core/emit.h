@@ -1,4 +1,4 @@
-// What a probe calls to record something. Linked into libsonde_preload.so alone.
+// Records events; called by probes. Linked into libsonde_preload.so only.
 //
 // Every function may be called from any thread, from a signal handler and from a forked child. None
 // allocates, locks, makes a system call on its fast path, throws, or changes errno. When the spool
@@ -16,75 +16,76 @@
 
 namespace sonde::core {
 
-// Whether `probe` records now: the library is attached, recording is on and the probe is in the
-// mask. One load and a test; ask before any work that only serves a record.
+// Whether `probe` records now: the library is attached, recording is on and the mask includes the
+// probe. One load and a test. Check it before any work that only serves a record.
 bool enabled(wire::Probe probe) noexcept;
 
-// The same, once for each call of the program that becomes so many records: one that is let pass
-// only because its probe is masked (calibration.h) is counted.
+// The same; call it once for each call of the program that becomes `records` records. If only the
+// calibration mask (calibration.h) keeps the probe off, the call is counted.
 bool admits(wire::Probe probe, std::uint32_t records = 1) noexcept;
 
-// Whether the run was asked for `probe` at all. What both ends of a communication count is counted
-// also while the probe does not record.
+// Whether the run requested `probe`. Numbers that both ends of a communication count are counted
+// even while the probe does not record.
 bool isSource(wire::Probe probe) noexcept;
 
-// Now, on the clock of this file.
+// The current tick of this file's clock.
 std::uint64_t ticks() noexcept;
 
-// The id of a text: the same for the same bytes, valid in this process and its forked children. 0
-// for the empty text and when the spool has no room for it now; that of "(name lost)" when the
-// table is full. Either way the text is counted, once.
+// Returns the id of a text: the same for the same bytes, valid in this process and its forked
+// children. Returns 0 for the empty text, and when the spool has no room now. Returns the id of
+// "(name lost)" when the table is full. In both cases the lost text is counted once.
 std::uint32_t intern(const char* text, std::size_t length) noexcept;
 std::uint32_t intern(const char* text) noexcept;
-// The same of texts of which there may be very many, so that they leave room for others: a new one
-// gets an id only as long as less than so many quarters of the table are used. 0, uncounted: it has
-// none.
+// The same for kinds of texts that may be numerous, so that they leave room for others. A new text
+// gets an id only while less than `quarters` quarters of the table are used. Returns 0, uncounted,
+// if the text has no id.
 std::uint32_t internWithin(std::uint32_t quarters, const char* text, std::size_t length) noexcept;
 
-// Opens a scope on the calling thread; returns its token, 0 when it was not recorded. `group` tells
-// apart stacks that a probe keeps on one thread (an NVTX domain); 0 where there is one.
+// Opens a scope on the calling thread and returns its token, 0 if it was not recorded. `group`
+// separates the stacks that a probe keeps on one thread (NVTX domains); 0 if there is only one.
 std::uint32_t beginScope(wire::SliceKind kind,
                          std::uint32_t name,
                          wire::Probe probe,
                          std::uint8_t group = 0) noexcept;
 
-// Closes the scope with this token if it is open on the calling thread; 0 is ignored.
+// Closes the scope with this token if it is open on the calling thread. Ignores 0.
 void endScope(std::uint32_t token) noexcept;
 
-// What a token is to the calling thread, if `probe` opened it in `group`.
+// The relation of a token to the calling thread, if `probe` opened it in `group`.
 enum class OpenScopeState : std::uint8_t {
   Own,
-  Foreign,    // another probe's or group's
-  NotOpen,    // here
-  Inherited,  // perhaps a parent's, of which a forked child has nothing open
+  Foreign,    // another probe or group opened it
+  NotOpen,    // on this thread
+  Inherited,  // possibly opened by the parent; a forked child has no open scopes
 };
 OpenScopeState scopeState(std::uint32_t token, wire::Probe probe, std::uint8_t group) noexcept;
 
-// Closes the innermost open scope of the calling thread that `probe` opened in `group` (NVTX pops).
-// False when there is none.
+// Closes the innermost open scope of the calling thread that `probe` opened in `group` (for NVTX
+// pops). False if there is none.
 bool endInnermost(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
-// Instead of beginScope while the probe is off: the endInnermost that belongs to it closes nothing.
+// Called instead of beginScope while the probe is off, so that the matching endInnermost closes
+// nothing.
 void skipScope(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
-// How many scopes of `probe` and `group` are open on the calling thread.
+// The number of scopes of `probe` and `group` that are open on the calling thread.
 std::uint32_t openScopes(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
-// The calling thread is called `name` from now on.
+// Names the calling thread.
 void nameThread(std::uint32_t name) noexcept;
-// The same for a thread of this process by its kernel id. False when it is not known here: it has
-// recorded nothing yet, or is gone.
+// The same for a thread of this process by its kernel id. False if the thread has not recorded yet
+// or has ended.
 bool nameThread(std::int32_t tid, std::uint32_t name) noexcept;
 
-// The functions below say whether the record was written; a call, a mark and the begin of a range,
-// which may have arguments, by a number in their thread, else 0. When it was not, what would be
-// said about it is left away and counts as lost with it.
+// The functions below report whether the record was written. A call, a mark and the begin of a
+// range may have arguments: their functions return the record's number in its thread, or 0. If the
+// record was not written, its arguments are left out and counted as lost with it.
 std::uint64_t emitCall(wire::SliceKind kind,
                        std::uint32_t name,
                        wire::Probe probe,
                        std::uint64_t beginTicks,
                        std::uint64_t endTicks) noexcept;
-// A call by Python code of code of `category`, or garbage collection.
+// A call from Python into code of `category`, or garbage collection.
 std::uint64_t emitNativeCall(std::uint32_t name,
                              wire::CodeCategory category,
                              std::uint64_t beginTicks,
@@ -95,45 +96,45 @@ std::uint64_t emitRangeBegin(wire::SliceKind kind,
                              std::uint64_t rangeId) noexcept;
 bool emitRangeEnd(std::uint64_t rangeId) noexcept;
 std::uint64_t emitMark(std::uint32_t name, wire::Probe probe) noexcept;
-// `when`: as ticks() gave it; 0: now.
+// `when`: a value that ticks() returned; 0: now.
 bool emitScalar(std::uint32_t name, double value, std::uint64_t when = 0) noexcept;
 bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept;
 
-// What an argument is of: an open scope of the calling thread, or the record with this number.
+// The owner of an argument: an open scope of the calling thread, or the record with this number.
 struct ArgOwner {
   std::uint32_t token = 0;
   std::uint64_t record = 0;
 };
 
-// A key and value. Those of a record are dropped and counted (`signal`) when it is not the last of
-// its thread any more, because a signal handler has recorded in between.
+// Writes a key and value. The argument of a record is dropped and counted (`signal`) if a signal
+// handler has recorded on its thread in between, so that the record is no longer the last one.
 void emitArgText(ArgOwner owner, std::uint32_t key, std::uint32_t text) noexcept;
 void emitArgInt(ArgOwner owner, std::uint32_t key, std::int64_t value) noexcept;
 void emitArgDouble(ArgOwner owner, std::uint32_t key, double value) noexcept;
-// The same of any type: `bits` as wire::Arg has them.
+// The same for any type; `bits` as in wire::Arg.
 void emitArgument(ArgOwner owner,
                   std::uint32_t key,
                   wire::ArgType type,
                   std::uint64_t bits) noexcept;
 void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept;
 
-// The caller fills in everything but header.size and header.kind.
+// The caller fills in everything except header.size and header.kind.
 bool emitCollective(wire::Collective record) noexcept;
 bool emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
 bool emitFileAccess(wire::FileAccess record) noexcept;
 bool emitHandoff(wire::Handoff record) noexcept;
-// With so many buckets behind it, of which there is room for kMaxTensorBuckets.
+// `bucketCount` buckets follow the record; at most kMaxTensorBuckets.
 bool emitTensor(const wire::TensorStatistics& record,
                 const std::uint64_t* buckets,
                 std::uint32_t count) noexcept;
 bool emitAllocation(wire::Allocation record) noexcept;
-// Also while the probe does not record: the trace has the allocation.
+// Writes even while the probe does not record, because the trace has the allocation.
 bool emitRelease(wire::Release record) noexcept;
 bool emitMessage(const wire::Message& record) noexcept;
-// What one call sent and what it received, all or nothing.
+// The message that one call sent and the one it received: both are written, or neither.
 bool emitMessages(const wire::Message& sent, const wire::Message& received) noexcept;
 
-// One reading of all clocks; ingest fits ticks to time through them.
+// Reads all clocks once; ingest converts ticks to time with these readings.
 void recordClocks() noexcept;
 
 void emitFork(std::int32_t childPid) noexcept;
@@ -144,7 +145,7 @@ void countLoss(wire::Probe probe,
                wire::RecordKind kind,
                wire::LossReason reason,
                std::uint32_t count = 1) noexcept;
-// Takes back so many of those, which were not lost after all.
+// Subtracts losses that turned out not to be losses.
 void uncountLoss(wire::Probe probe,
                  wire::RecordKind kind,
                  wire::LossReason reason,

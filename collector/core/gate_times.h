@@ -1,6 +1,6 @@
-// What the gates of this process (capture.h, and that of its probe `cuda`, calibration.h) were at a
-// time that has passed, for records of CUDA, which come late: the stretches that were asked for
-// last are at hand. Its owner holds a lock.
+// The state of this process's gates at a past time, for records of CUDA, which come late. The gates
+// are that of capture.h and that of the probe `cuda` (calibration.h). Keeps the stretches that were
+// used last. The owner of an instance holds a lock.
 #pragma once
 
 #include "collector/core/calibration.h"
@@ -16,8 +16,8 @@ class GateTimes {
  public:
   constexpr GateTimes() noexcept = default;
 
-  // Whether what happened then is recorded in full. True also of a time that the histories do not
-  // reach any more.
+  // Whether events at that time are recorded in full. Also true for times that the histories no
+  // longer reach.
   bool wereOpen(std::uint64_t ticks) noexcept {
     const wire::ControlPage& control = *gSpool.control;
     return capture_.at(control.capture, gCaptureChanges, ticks).isOpen &&
@@ -26,7 +26,7 @@ class GateTimes {
   }
 
   enum class Was : std::uint8_t { Open, Closed, Both };
-  // What the gates were all the time from `from` to `until`.
+  // The state of the gates throughout `from` to `until`.
   Was between(std::uint64_t from, std::uint64_t until) noexcept {
     const wire::ControlPage& control = *gSpool.control;
     const wire::GateStretch& capture = capture_.at(control.capture, gCaptureChanges, until);
@@ -46,7 +46,7 @@ class GateTimes {
  private:
   struct Gate {
     std::uint64_t word = 0;
-    wire::GateStretch stretch;  // of the time that was asked for last, while the gate was `word`
+    wire::GateStretch stretch;  // the stretch returned last, while the gate was `word`
 
     template <std::uint32_t kPlaces>
     const wire::GateStretch& at(const wire::Gate& gate,

@@ -31,8 +31,8 @@ void endChange(OpenCalls& calls, std::uint64_t version, std::uint32_t depth) noe
   calls.state.store(version | depth, std::memory_order_release);
 }
 
-// Without the calls that were left. On an alternate signal stack that lies above the thread's own,
-// this takes calls for left that are not; then these are missing.
+// The depth without calls that were left. On an alternate signal stack above the thread's own
+// stack, calls may wrongly count as left; they are then missing.
 std::uint32_t depthOfLiving(const ThreadState* state,
                             const OpenCalls& calls,
                             const void* frame) noexcept {
@@ -42,7 +42,7 @@ std::uint32_t depthOfLiving(const ThreadState* state,
   return depth;
 }
 
-// The guard of the calling thread, without counting anything where it is taken.
+// Takes the calling thread's guard; does not count a loss if it is already taken.
 ThreadState* enterQuietly(const char* frame) noexcept {
   ThreadState* state = tState;
   if (!isCurrent(state))
@@ -90,7 +90,7 @@ void closeCall(OpenCall call) noexcept {
   const char here = 0;
   ThreadState* state = tState;
   if (!isCurrent(state) || state->busy.load(kRelaxed) != 0)
-    return;  // a forked child has nothing open; a later call closes what a handler leaves
+    return;  // a forked child has no open calls; a later call closes those that a handler leaves
   takeGuard(state, &here);
   if (state->slot != nullptr && depthOf(state->slot->calls) > call.depth)
     endChange(state->slot->calls, beginChange(state->slot->calls), call.depth);

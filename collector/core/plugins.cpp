@@ -17,15 +17,15 @@ using wire::Probe;
 using wire::RecordKind;
 using wire::SliceKind;
 
-// An event: its thread, so that a token of another is none here, and that token, or, with kRecord
-// set, the number of its record.
+// An event: its thread, so that another thread's token is invalid here, and the token or, with
+// kRecord set, the number of its record.
 constexpr PluginEvent kRecord = PluginEvent{1} << 63;
 constexpr int kThreadShift = 43;
 constexpr PluginEvent kNumberMask = (PluginEvent{1} << kThreadShift) - 1;
 constexpr PluginEvent kThreadMask = ~(kRecord | kNumberMask);
 
 constexpr std::uint64_t kLongestTicks = std::uint64_t{1} << 58;  // years
-constexpr std::uint32_t kTextQuarters = 3;  // of the table of strings, that plugins may fill
+constexpr std::uint32_t kTextQuarters = 3;  // plugins may fill this share of the table of strings
 
 struct Plugin {
   std::uint32_t name;
@@ -33,7 +33,7 @@ struct Plugin {
   std::uint32_t version;
 };
 
-// Constant once they are counted.
+// Constant once gPluginCount includes them.
 Plugin gPlugins[wire::kMaxPlugins];
 std::atomic<std::uint32_t> gPluginCount{0};
 std::uint64_t gSince = 0;  // when the first was taken in, in ticks
@@ -108,7 +108,7 @@ bool isRefused(bool mistaken,
   return mistaken;
 }
 
-// What is wrong with a scope of the plugin's; Count: nothing that is its mistake.
+// The plugin's mistake in the scope that it passed; Count: no mistake.
 PluginMistake mistakeOf(std::uint8_t plugin, PluginEvent scope, OpenScopeState& state) noexcept {
   state = scopeState(static_cast<std::uint32_t>(scope), Probe::Plugin, plugin);
   if (state == OpenScopeState::Inherited)
@@ -214,7 +214,7 @@ std::uint32_t pluginCounter(std::uint8_t plugin, std::uint32_t name, std::uint32
       gCounters[index].compare_exchange_strong(found, key, std::memory_order_relaxed);
     if (found != 0 && found != key)
       continue;
-    // Also when it was there: who has put it there may not have got so far yet.
+    // Also for an existing counter: the thread that added it may not have defined it yet.
     const WriteMark mark;
     if (defineCounter(gSpool, index))
       return index + 1;

@@ -1,5 +1,5 @@
-// Writing a record in place, at the end of its thread's slot. Everything here requires the thread's
-// guard: it belongs between enter() and leave().
+// Writes a record in place, at the end of its thread's slot. Everything here requires the thread's
+// guard: call it between enter() and leave().
 #pragma once
 
 #include "collector/core/calibration.h"
@@ -13,10 +13,9 @@
 
 namespace sonde::core {
 
-// Where the thread's next record goes; nullptr when there is no room. Requires: the guard. Records
-// are built in place: one built on the stack and copied would be read back before its stores have
-// left the store buffer.
-// `more`: bytes behind it, which belong to it.
+// The place of the thread's next record; nullptr if there is no room. Requires: the guard. Records
+// are built in place: a record built on the stack and copied would be read back before its stores
+// have left the store buffer. `more`: bytes after the record that belong to it.
 template <typename Record>
 Record* reserve(ThreadState* state, std::size_t more = 0) noexcept {
   if (__builtin_expect(state->silentScopes != 0, 0) && isFull() && !nextSlot(state))
@@ -29,7 +28,7 @@ Record* reserve(ThreadState* state, std::size_t more = 0) noexcept {
   return reinterpret_cast<Record*>(state->cursor);
 }
 
-// An argument belongs to the last record of its thread that is of none of these.
+// Arguments belong to the last record of the thread whose type takes arguments.
 template <typename Record>
 inline constexpr bool kTakesArguments = true;
 template <>
@@ -52,8 +51,8 @@ void publish(ThreadState* state, std::size_t more = 0) noexcept {
       std::memory_order_release);
 }
 
-// Writes a whole record of the calling thread. Its number; 0 when it was not written, and counted.
-// Requires: not the guard, which is taken.
+// Writes a whole record of the calling thread. Returns its number, or 0 if it was not written, and
+// counts that. Requires: the guard is not held; the function takes it.
 template <typename Record>
 std::uint64_t emit(const Record& record, wire::RecordKind kind, wire::Probe probe) noexcept {
   ThreadState* state = enter(probe, kind);

@@ -8,7 +8,7 @@ void releaseSamples(ThreadState* state) noexcept {
   wire::SlotHeader* slot = state->sampleSlot;
   state->sampleCursor = state->sampleEnd = nullptr;
   state->sampleSlot = nullptr;
-  // Between the two the handler may come, and begin another.
+  // A handler may run between the two and take another slot.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (slot != nullptr)
     releaseSlot(gSpool, slot, wire::SlotState::Full);

@@ -1,6 +1,5 @@
-// Records that a signal handler writes while the thread that it interrupted may be in the middle of
-// one: they go to a slot of their own, which nothing but that handler touches. The handler must not
-// be interrupted by itself.
+// Records of a signal handler that may have interrupted its thread in the middle of a record. They
+// go to a separate slot that only this handler uses. The handler must not interrupt itself.
 #pragma once
 
 #include "collector/core/thread_state.h"
@@ -9,9 +8,9 @@
 
 namespace sonde::core {
 
-// Where `bytes` (a multiple of 8) go; nullptr: there is no room. Requires: isCurrent(state).
+// The place for `bytes` (a multiple of 8); nullptr: no room. Requires: isCurrent(state).
 char* reserveSample(ThreadState* state, std::size_t bytes) noexcept;
-// Makes them visible.
+// Makes the reserved bytes visible.
 void publishSample(ThreadState* state, std::size_t bytes) noexcept;
 
 // The thread ends.

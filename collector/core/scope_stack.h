@@ -1,5 +1,5 @@
-// A thread's open scopes: how one gets onto its stack and off it. Within collector/core/scopes.cpp,
-// whose hot paths have these inline; by the thread that holds the guard of its state.
+// Pushes and pops a thread's open scopes. For collector/core/scopes.cpp, whose hot paths inline
+// these functions. The thread that calls holds the guard of its state.
 #pragma once
 
 #include "collector/core/capture.h"
@@ -11,8 +11,8 @@
 
 namespace sonde::core {
 
-// Of NVTX, whose pops name no scope, also what is not recorded takes its place on the stack, so
-// that its pop ends nothing else. Past the stack's end the places are only counted.
+// NVTX pops name no scope. So an NVTX scope that is not recorded still takes a place on the stack;
+// otherwise its pop would end another scope. Past the stack's end the places are only counted.
 inline void holdPlace(ThreadState* state, wire::Probe probe, std::uint8_t group) noexcept {
   if (probe != wire::Probe::Nvtx)
     return;
@@ -23,8 +23,8 @@ inline void holdPlace(ThreadState* state, wire::Probe probe, std::uint8_t group)
         0, 0, kUnrecorded, wire::SliceKind::Range, probe, {group}};
 }
 
-// Tokens carry the generation in their top byte, so that a child's end of its parent's scope is
-// told from a mistake.
+// Tokens carry the generation in their top byte. A child that ends a scope of its parent is thus
+// distinguished from a mistake.
 inline std::uint32_t makeToken(ThreadState* state) noexcept {
   std::uint32_t count = state->nextToken++ & 0x00ff'ffff;
   if (count == 0)
@@ -38,8 +38,8 @@ inline void removeAt(ThreadState* state, std::uint32_t position) noexcept {
     state->scopes[at] = state->scopes[at + 1];
 }
 
-// Whether the file has the scope by now, or has it from here on, because this is recorded in full
-// or was so meanwhile.
+// Whether the file has the scope. If the gates are open, or were open since the scope began, a
+// silent scope gets into the file here.
 [[gnu::cold, gnu::noinline]] inline bool showSilent(ThreadState* state,
                                                     std::uint32_t position) noexcept {
   if (state->scopes[position].reserved[kSilentAt] == 0)
@@ -53,7 +53,7 @@ inline void removeAt(ThreadState* state, std::uint32_t position) noexcept {
   removeAt(state, position);
 }
 
-// Opens a scope that the file does not have.
+// Opens a silent scope: the file does not have it.
 [[gnu::cold, gnu::noinline]] inline std::uint32_t beginSilent(
     ThreadState* state, const wire::OpenScope& scope) noexcept {
   wire::OpenScope& opened = state->scopes[state->scopeCount++];

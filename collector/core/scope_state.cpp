@@ -1,4 +1,4 @@
-// What emit.h tells of the calling thread's open scopes.
+// emit.h's queries about the calling thread's open scopes.
 #include "collector/core/emit.h"
 #include "collector/core/thread_state.h"
 

@@ -22,7 +22,7 @@ using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
 
-// The slow ends of the hot paths are kept out of line, so that those save no registers for them.
+// The slow ends of the hot paths are out of line, so that the hot paths save no registers for them.
 [[gnu::cold, gnu::noinline]] void loseScope(ThreadState* state,
                                             Probe probe,
                                             std::uint8_t group) noexcept {
@@ -45,7 +45,7 @@ void keepClocksFresh(std::uint64_t now) noexcept {
     recordClocks();
 }
 
-// What a run that calibrates itself says of an iteration behind its end.
+// The part of a self-calibrating run's ScopeEnd that follows an iteration's record.
 struct ProbesBehind {
   wire::IterationProbes probes;
   wire::ProbeCalls calls[static_cast<int>(Probe::Count)];
@@ -120,7 +120,7 @@ void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexce
   publish<wire::ScopeEnd>(state);
 }
 
-// Writes the begin and opens the scope; the token, 0 when there is no room.
+// Writes the begin and opens the scope. Returns the token, 0 if there is no room.
 std::uint32_t beginAt(ThreadState* state,
                       wire::SliceKind kind,
                       std::uint32_t name,
@@ -154,7 +154,7 @@ std::uint32_t beginAt(ThreadState* state,
 
 }  // namespace
 
-// Here, so that beginScope has it inline.
+// Defined here so that beginScope can inline it.
 bool enabled(Probe probe) noexcept {
   const wire::ControlPage& control = *gSpool.control;
   const std::uint32_t mask = control.probeMask.load(std::memory_order_relaxed) &
@@ -230,7 +230,8 @@ namespace {
   return found;
 }
 
-// The last open scope of the calling thread for which `isIt`, as it will end.
+// Returns the change that ends the innermost open scope of the calling thread for which `isIt` is
+// true.
 template <typename IsIt>
 ScopeChange endOf(IsIt isIt) noexcept {
   const ThreadState* const state = tState;
@@ -246,14 +247,14 @@ ScopeChange endOf(IsIt isIt) noexcept {
   return {};
 }
 
-// It has no place on the stack that it could leave.
+// The scope found no place on the stack.
 void loseWatched(wire::SliceKind kind, std::uint32_t name) noexcept {
   scopeEnds(name);
   if (kind == wire::SliceKind::Iteration)
     iterationEnds();
 }
 
-// With a watch; out of line, so that the others save no registers for it.
+// For watched scopes; out of line, so that the other scopes save no registers for it.
 [[gnu::cold, gnu::noinline]] std::uint32_t beginWatched(wire::SliceKind kind,
                                                         std::uint32_t name,
                                                         Probe probe,
@@ -300,13 +301,13 @@ void loseWatched(wire::SliceKind kind, std::uint32_t name) noexcept {
   return found;
 }
 
-// Somebody follows the scopes, or their names decide what is recorded.
+// Whether a watch follows the scopes, or their names decide what is recorded.
 bool isWatched() noexcept {
   return __builtin_expect(gCapturesRange, 0) ||
          __builtin_expect(gScopeWatch.load(std::memory_order_relaxed) != nullptr, 0);
 }
 
-// Iterations are followed whatever is masked.
+// Iterations are followed even if their probe is masked.
 [[gnu::cold, gnu::noinline]] bool beginsMasked(wire::SliceKind kind, Probe probe) noexcept {
   return kind == wire::SliceKind::Iteration && isMasked(probe);
 }

@@ -24,20 +24,20 @@ using wire::SlotState;
 
 constinit wire::ControlPage gNoControl{};  // all zero: nothing records
 
-constexpr std::uint32_t kMostImages = 1 << 16;  // of one process; a later one is not recorded
+constexpr std::uint32_t kMostImages = 1 << 16;  // per process; later images are not recorded
 constexpr std::uint64_t kRetryNs = 10'000'000;
-// 100 µs or less on TSCs of 2 GHz and up, 200 µs in ns: some fifty times what it takes to look
+// 100 µs or less on TSCs of 2 GHz and up, 200 µs in ns: about fifty times the duration of a search
 // through all slots.
 constexpr std::uint64_t kFullTicks = 200'000;
 
-// Ends: a try fails where the value has grown, which it does once a chunk, and there are few.
+// Ends: a try fails only if the value has grown, which happens once per chunk.
 void raiseTo(std::atomic<std::uint32_t>& value, std::uint32_t atLeast) noexcept {
   std::uint32_t now = value.load(std::memory_order_relaxed);
   while (now < atLeast && !value.compare_exchange_strong(now, atLeast, std::memory_order_release)) {
   }
 }
 
-// Makes the slots of `chunk` available; the first of them that may be used gets `first`.
+// Makes the slots of `chunk` available; the first usable one gets the state `first`.
 std::uint32_t openChunk(Spool& spool, Chunk chunk, SlotState first) noexcept {
   const std::uint32_t begin = chunk.firstSlot() + (chunk.index == 0 ? 1 : 0);  // 0 is the header
   for (std::uint32_t slot = begin; slot < chunk.endSlot(); ++slot)
@@ -48,8 +48,8 @@ std::uint32_t openChunk(Spool& spool, Chunk chunk, SlotState first) noexcept {
   return begin;
 }
 
-// Takes the first chunk of the file that no thread has or tries to get; false when there is none.
-// One that could not be had is tried again.
+// Takes the first chunk of the file that no thread has or is trying to get. False: none is left. A
+// chunk that could not be allocated is tried again.
 bool takeChunk(Spool& spool, Chunk& chunk) noexcept {
   for (chunk = {0}; chunk.endSlot() <= spool.header->maxSlots; ++chunk.index) {
     std::atomic<bool>& taken = spool.chunkTaken[chunk.index];
@@ -59,7 +59,7 @@ bool takeChunk(Spool& spool, Chunk& chunk) noexcept {
   return false;
 }
 
-// Opens a file of the spool; negative when that cannot be done.
+// Opens a file of the spool; negative on failure.
 long openFile(Spool& spool, const char* path, long flags) noexcept {
   const long fd = apart(rawSyscall(
       SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
@@ -68,14 +68,14 @@ long openFile(Spool& spool, const char* path, long flags) noexcept {
   return fd;
 }
 
-// A slot of a new chunk; 0 when there is none to be had.
+// Returns a slot of a new chunk; 0 if none could be allocated.
 std::uint32_t extend(Spool& spool, SlotState as) noexcept {
   const auto now = static_cast<std::uint64_t>(monotonicNs());
   if (now < spool.retryNs.load(std::memory_order_relaxed))
     return 0;
   Chunk chunk{0};
   if (takeChunk(spool, chunk)) {
-    // Opened anew each time: a descriptor kept would be the host's to close or to dup over.
+    // Opened anew each time: the host could close a kept descriptor or dup over it.
     const long fd = openFile(spool, spool.path, 0);
     const bool allocated = fd >= 0 && allocateChunk(spool.session, fd, chunk);
     const bool usable = allocated && populateChunk(spool.base, chunk);
@@ -102,7 +102,7 @@ std::uint32_t takeFree(Spool& spool, SlotState as) noexcept {
   return 0;
 }
 
-// At most a sixteenth of a limited address space (ulimit -v): the rest is the host's.
+// At most a sixteenth of a limited address space (ulimit -v); the host needs the rest.
 std::size_t fairShare(std::size_t wanted) noexcept {
   rlimit limit{};
   if (rawSyscall(SYS_prlimit64, 0, RLIMIT_AS, 0, asLong(&limit)) != 0 ||
@@ -112,8 +112,8 @@ std::size_t fairShare(std::size_t wanted) noexcept {
   return wanted < share ? wanted : share;
 }
 
-// Maps the file as it may become. No page is accessible before its chunk is allocated: a tool in
-// the process that reads all accessible memory, as valgrind's leak check does, would be stopped by
+// Maps the file at its maximum size. No page is accessible before its chunk is allocated. Otherwise
+// a tool in the process that reads all accessible memory, such as valgrind's leak check, would get
 // a SIGBUS at each word.
 bool mapFile(Spool& spool, long fd, std::size_t wanted) noexcept {
   for (std::size_t bytes = fairShare(wanted); bytes >= kFirstChunkBytes; bytes /= 2) {
@@ -147,7 +147,7 @@ void fillHeader(Spool& spool,
   memcpy(header.bootId, who.bootId, sizeof header.bootId);
   header.testOffsetNs = gClock.testOffsetNs;
   header.testDriftPpb = gClock.testDriftPpb;
-  // Kept here because a short process may be gone before the recorder can read its /proc.
+  // Stored here because a short process may be gone before the recorder can read its /proc.
   header.commandBytes =
       static_cast<std::uint32_t>(readCommand(header.command, sizeof header.command));
   const ClockReading now = readClocks();
@@ -193,7 +193,7 @@ void discard(Spool& spool, const char* path, long fd) noexcept {
   spool.header = nullptr;
 }
 
-// The file under construction, its first chunk allocated; negative when there is none.
+// Creates the file with its first chunk allocated; negative on failure.
 long makeFile(Spool& spool, const char* path) noexcept {
   const long fd = openFile(spool, path, O_CREAT | O_EXCL);
   if (fd < 0 || allocateChunk(spool.session, fd, {0}))
@@ -203,7 +203,7 @@ long makeFile(Spool& spool, const char* path) noexcept {
   return -1;
 }
 
-// Maps the file as it may become by the run's limit. False when that cannot be done, or its first
+// Maps the file at the size that the run's limit allows. False if that fails, or the file's first
 // pages cannot be written.
 bool mapByLimit(Spool& spool, long fd) noexcept {
   constexpr std::uint64_t kMost = std::uint64_t{wire::kMaxSlots} * kSlotBytes;
@@ -218,7 +218,7 @@ Spool gSpool{.control = &gNoControl};
 bool mayReach(const char* folder) noexcept {
   const long fd = openSession(folder);
   if (fd < 0)
-    return fd == -EMFILE || fd == -ENFILE;  // which the exec may mend
+    return fd == -EMFILE || fd == -ENFILE;  // an exec may free descriptors
   struct statx info {};
   const bool known =
       rawSyscall(SYS_statx, fd, asLong(""), AT_EMPTY_PATH, STATX_UID, asLong(&info)) == 0;
@@ -248,11 +248,11 @@ wire::SessionPage* mapSession(const char* folder) noexcept {
 }
 
 bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
-  spool.base = nullptr;  // in a child the parent's, which the strings still need
+  spool.base = nullptr;  // in a child: the parent's, which the strings still need
   const ImageIdentity who = readIdentity();
   std::uint32_t execCount = 0;
-  // A file stays until its process is dead, so counting the ones that are there counts the images
-  // before this one.
+  // A file stays until its process is dead, so the number of existing files is the number of
+  // earlier images.
   while (execCount < kMostImages && spoolPath(spool.path, folder, who, execCount, "") &&
          isThere(spool.path))
     ++execCount;

@@ -1,6 +1,6 @@
-// The spool file of this process image: creation, slots, loss counters. One instance, gSpool, owned
-// by attach.cpp; every function may be called from any thread and from signal handlers, takes no
-// lock and keeps errno.
+// The spool file of this process image: creation, slots, loss counters. The only instance is
+// gSpool, owned by attach.cpp. Any thread and signal handlers may call every function; none takes a
+// lock or changes errno.
 #pragma once
 
 #include "collector/core/platform/chunk.h"
@@ -25,43 +25,42 @@ struct Spool {
   wire::SlotTable* slots = nullptr;
   wire::SessionPage* session = nullptr;
   std::atomic<bool> chunkTaken[kMaxChunks] = {};
-  std::atomic<std::uint64_t> retryNs{0};         // no new chunk is tried for before this time
-  std::atomic<std::uint64_t> fullUntilTicks{0};  // no slot is looked for before this time
-  std::atomic<bool> unreachable{false};  // the file could not be opened when that was tried last
+  std::atomic<std::uint64_t> retryNs{0};         // no new chunk is requested before this time
+  std::atomic<std::uint64_t> fullUntilTicks{0};  // no slot is searched for before this time
+  std::atomic<bool> unreachable{false};          // the last attempt to open the file failed
   char path[kPathBytes] = {};
 };
 extern Spool gSpool;
 
-// Creates this image's file in `folder`, its header complete, under its final name. False, with
-// nothing left behind, when that cannot be done.
+// Creates this image's file in `folder`, with a complete header, under its final name. On failure
+// returns false and leaves nothing behind.
 bool createSpool(Spool& spool, const char* folder, bool forked) noexcept;
 
-// Takes a free slot, allocating more of the file when there is none; nullptr when the limit, the
-// file system or the host's RLIMIT_FSIZE forbids it. The slot's header is fresh: seq set, committed
-// 0.
+// Takes a free slot, and allocates more of the file if there is none. Returns nullptr if the limit,
+// the file system or the host's RLIMIT_FSIZE forbids it. The slot's header is fresh: seq set,
+// committed 0.
 wire::SlotHeader* claimSlot(Spool& spool, wire::SlotState as) noexcept;
 
-// Whether claimSlot has just found none, and so would look for none now. A moment, so that slots
-// that the recorder gives back are soon seen.
+// Whether claimSlot has just found no slot and would not search now. Lasts only a moment, so that
+// slots that the recorder gives back are soon noticed.
 bool isFull(const Spool& spool) noexcept;
 
-// Why there was no slot the last time.
+// Why the last claim found no slot.
 wire::LossReason whyNoRoom(const Spool& spool) noexcept;
 
-// Hands a slot to the recorder, or, with Free, back.
+// Hands a slot to the recorder, or, with Free, gives it back.
 void releaseSlot(Spool& spool, wire::SlotHeader* slot, wire::SlotState as) noexcept;
 
-// Puts a private copy of the file in the place of the mapping: what this process writes there from
-// now on is seen by nobody else. False when the copy is empty, because the file could not be
-// opened.
+// Replaces the mapping by a private copy of the file: no other process sees later writes of this
+// process. False if the copy is empty because the file could not be opened.
 bool makePrivate(const Spool& spool) noexcept;
 
-// Whether the program that this process becomes by an exec will have access to the spool folder. It
-// keeps the user that the process has now, but not the capabilities that a process may keep when it
-// changes that.
+// Whether this process will still have access to the spool folder after an exec. The new program
+// keeps the user of the process, but not the capabilities that a process may keep when it changes
+// its user.
 bool mayReach(const char* folder) noexcept;
 
-// Maps `session` in the spool folder; nullptr when there is none of this version.
+// Maps `session` in the spool folder; nullptr if there is no session of this version.
 wire::SessionPage* mapSession(const char* folder) noexcept;
 
 }  // namespace sonde::core

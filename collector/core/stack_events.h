@@ -1,5 +1,4 @@
-// Stacks at what threads do, besides those by their CPU time: for whoever records it. Lock-free;
-// any thread.
+// Stack samples at events of threads, besides those by CPU time. Lock-free; any thread.
 #pragma once
 
 #include "collector/wire/spool_format.h"
@@ -9,18 +8,18 @@
 
 namespace sonde::core {
 
-// What a thread has just done.
+// An event that a thread has just finished.
 struct StackEvent {
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
-  bool blocked;               // it waited
-  std::uint32_t correlation;  // the CUDA call's that it was; 0: it was none
+  bool blocked;               // the thread waited
+  std::uint32_t correlation;  // the correlation of its CUDA call; 0: not a CUDA call
 };
 
-// The calling thread's stack.
+// Takes the calling thread's stack.
 using TakeStack = void (*)(const StackEvent& event);
 
-// From now on at these (StackRule::kAt…).
+// From now on takes stacks at these events (StackRule::kAt…).
 void takeStacksAt(std::uint32_t events, TakeStack take) noexcept;
 
 extern std::atomic<std::uint32_t> gStackEvents;
@@ -31,7 +30,7 @@ inline bool takesStacksAt(std::uint32_t event) noexcept {
   return (gStackEvents.load(std::memory_order_relaxed) & event) != 0;
 }
 
-// The thread has just done that. Not while a record of it is being written.
+// The thread has just finished an event. Must not be called while its record is being written.
 inline void stackAt(std::uint32_t event,
                     std::uint64_t beginTicks,
                     std::uint64_t endTicks) noexcept {

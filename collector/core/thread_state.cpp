@@ -19,14 +19,14 @@
 namespace sonde::core {
 namespace {
 
-constexpr std::uint32_t kMaxThreads = 4096;  // alive at once
+constexpr std::uint32_t kMaxThreads = 4096;  // running at the same time
 
 ForkPage gUnattached;
 ThreadState* gPool;
 std::atomic<bool>
-    gUsed[kMaxThreads];  // apart from the pool, so that looking for a free one touches no state
+    gUsed[kMaxThreads];  // separate from the pool, so that a search for a free one touches no state
 std::atomic<std::uint32_t> gNextThread{0};
-std::atomic<std::uint32_t> gMostThreads{0};  // states that were ever used
+std::atomic<std::uint32_t> gMostThreads{0};  // number of states that were ever used
 pthread_key_t gKey;
 
 ThreadState* takeState() noexcept {
@@ -34,7 +34,7 @@ ThreadState* takeState() noexcept {
     if (!gUsed[at].load(std::memory_order_relaxed) &&
         !gUsed[at].exchange(true, std::memory_order_acquire)) {
       std::uint32_t most = gMostThreads.load(std::memory_order_relaxed);
-      // Ends: a try fails where it has grown, and it grows to kMaxThreads at most.
+      // Ends: a try fails only if the value has grown, to kMaxThreads at most.
       while (most <= at && !gMostThreads.compare_exchange_strong(most, at + 1)) {
       }
       return &gPool[at];
@@ -70,9 +70,9 @@ bool defineThread(ThreadState* state) noexcept {
   return true;
 }
 
-// Gives the calling thread a state, and leaves its guard taken: a signal handler that records while
-// this is at it loses its record. One that came since tState was `before` has given the thread a
-// state already. Null when there is none to be had.
+// Gives the calling thread a state and leaves its guard taken: a signal handler that records during
+// this call loses its record. If a handler has given the thread a state since tState was `before`,
+// uses that one. Null if no state is free.
 ThreadState* registerThread(ThreadState* before) noexcept {
   const char here = 0;
   ThreadState* state = takeState();
@@ -106,8 +106,8 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   return state;
 }
 
-// Runs as the last of the thread's own code that Sonde sees. What other destructors still record
-// begins a new state.
+// Runs last of the thread's own code that Sonde sees. If other destructors still record, they begin
+// a new state.
 void threadEnds(void* pointer) noexcept {
   auto* state = static_cast<ThreadState*>(pointer);
   if (tState != state || !isCurrent(state))
@@ -134,18 +134,18 @@ void threadEnds(void* pointer) noexcept {
   giveBackState(state);
 }
 
-// The end of the calling thread's own stack, if `place` is on that: glibc has the control block of
-// a thread there, and the kernel the main thread's random bytes.
+// Returns the end of the calling thread's own stack, if `place` is on it. glibc puts a thread's
+// control block there, the kernel puts the main thread's random bytes there.
 std::uintptr_t stackEnd(std::uintptr_t place) noexcept {
   const auto controlBlock = static_cast<std::uintptr_t>(pthread_self());
   return place < controlBlock ? controlBlock : getauxval(AT_RANDOM);
 }
 
-// Whether the write that holds the guard was left by a longjmp out of a signal handler: its stack
-// frame is gone. A handler that interrupts it runs below it, with the kernel's frame of more than
-// kSignalFrame bytes in between, or on a stack of its own. That it does the kernel says, unless the
-// stack disarms itself (SS_AUTODISARM): so only what is above the frame on the thread's own stack
-// shows that the frame is gone.
+// Whether a longjmp out of a signal handler left the write that holds the guard: its stack frame is
+// gone. A handler that interrupts the write runs below its frame, with the kernel's frame of more
+// than kSignalFrame bytes in between, or on an alternate stack. The kernel reports an alternate
+// stack, except one that disarms itself (SS_AUTODISARM). So only a caller above the frame, on the
+// thread's own stack, proves that the frame is gone.
 bool guardWasLeft(const ThreadState* state, const char* frame) noexcept {
   constexpr std::uintptr_t kSignalFrame = 512;
   stack_t alternate{};
@@ -155,7 +155,7 @@ bool guardWasLeft(const ThreadState* state, const char* frame) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(frame);
   const auto held = reinterpret_cast<std::uintptr_t>(state->guardFrame);
   if (held - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size)
-    return true;  // a handler's, on the stack that this is not
+    return true;  // of a handler on the alternate stack, which is not this stack
   return here + kSignalFrame > held && here < stackEnd(held);
 }
 
@@ -168,7 +168,7 @@ __thread ThreadState* tState = nullptr;
 ThreadState* registerSelf() noexcept {
   if (!attached())
     return nullptr;
-  // attachChild() has forgotten the parent's states, and with them this thread's.
+  // attachChild() has forgotten the parent's states, including this thread's.
   ThreadState* before = tState;
   if (isCurrent(before))
     return before;
@@ -202,7 +202,7 @@ ThreadState* enterBusy(ThreadState* state,
   const bool defined = state->tid.load(std::memory_order_relaxed) != 0;
   if (guardWasLeft(state, frame) && (defined || defineThread(state))) {
     state->guardFrame = frame;
-    return state;  // what the write had not committed is overwritten
+    return state;  // data that the write had not committed is overwritten
   }
   countLoss(probe, kind, wire::LossReason::Signal);
   return nullptr;
@@ -234,7 +234,7 @@ bool nextSlot(ThreadState* state) noexcept {
   if (state->slot != nullptr) {
     wire::SlotHeader* full = state->slot;
     copyOpenCalls(full->calls, open);
-    // A handler may leave this by longjmp at any instruction: without a slot there is never room.
+    // A handler may leave this by longjmp at any instruction. Without a slot there is never room.
     state->end = nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     state->cursor = nullptr;

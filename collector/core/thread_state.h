@@ -1,10 +1,10 @@
-// What the library keeps for each thread, and the guard around every write.
+// The library's state of each thread, and the guard around every write.
 //
-// A thread's state is reached by one initial-exec TLS pointer. `busy` is the re-entry guard: a
+// A thread finds its state through one initial-exec TLS pointer. `busy` is the re-entry guard. A
 // signal handler that runs while its own thread is between enter() and leave() must not write,
-// because the record it interrupted lies half-made at the cursor. `generation` ties the state to
-// the process: a page that the kernel zeroes in every child (MADV_WIPEONFORK) holds the current
-// one, so that also a child of raw clone or _Fork is noticed at its first emit.
+// because the interrupted record is half-written at the cursor. `generation` ties the state to the
+// process. The kernel zeroes the page with the current generation in every child (MADV_WIPEONFORK),
+// so a child of raw clone or _Fork is also noticed at its first emit.
 #pragma once
 
 #include "collector/core/spool.h"
@@ -14,11 +14,11 @@
 
 namespace sonde::core {
 
-// The token of a place on the stack whose scope was not recorded.
+// The token of a stack place whose scope was not recorded.
 inline constexpr std::uint32_t kUnrecorded = 0;
 
-// Of OpenScope::reserved: the NVTX domain or the plugin's number, 1 where the file does not have
-// the scope, and in four bytes the stamp of an iteration or a silent scope (capture.h).
+// Indices into OpenScope::reserved: the NVTX domain or the plugin's number; 1 if the file does not
+// have the scope; and, in four bytes, the stamp of an iteration or a silent scope (capture.h).
 inline constexpr int kGroupAt = 0;
 inline constexpr int kSilentAt = 1;
 inline constexpr int kStampAt = 2;
@@ -27,48 +27,50 @@ struct ThreadState {
   std::uint32_t generation;
   std::atomic<std::uint32_t> busy;
   char* cursor;  // where the next record goes
-  char* end;     // of the slot; cursor == end == nullptr: no slot
+  char* end;     // end of the slot; cursor == end == nullptr: no slot
   wire::SlotHeader* slot;
   std::uint32_t thread;                  // index of the ThreadDefinition
   std::atomic<std::int32_t> tid;         // 0: the state is free
   std::atomic<std::uint32_t> givenName;  // by the program, through a probe; 0: none
-  std::uint32_t vforksSeen;              // calls of vfork when the thread was last in the parent
+  std::uint32_t vforksSeen;  // number of vfork calls when the thread was last in the parent
   std::uint32_t nextToken;
-  std::uint64_t records;  // number of the last that arguments may be of, never given twice
+  // Number of the last record that may have arguments; numbers are never reused.
+  std::uint64_t records;
   std::uint32_t scopeCount;
   const char* guardFrame;        // a place in the stack frame that took the guard last
-  std::uint32_t deepScopes;      // of NVTX, begun past kMaxOpenScopes and not yet popped
-  std::uint32_t silentScopes;    // of `scopes`, how many the file does not have; see capture.h
-  std::uint32_t ncclGroups;      // that the thread has open
-  std::uint32_t ncclGroup;       // how many outermost ones it began
-  std::uint64_t ncclBefore;      // the last call's number when the outermost of these began
+  std::uint32_t deepScopes;      // NVTX scopes begun past kMaxOpenScopes and not yet popped
+  std::uint32_t silentScopes;    // number of `scopes` that the file does not have; see capture.h
+  std::uint32_t ncclGroups;      // open on this thread
+  std::uint32_t ncclGroup;       // number of outermost groups that it began
+  std::uint64_t ncclBefore;      // number of the last call when the outermost open group began
   wire::SlotHeader* sampleSlot;  // for copies of its stack; see sample_slot.h
   char* sampleCursor;
   char* sampleEnd;
-  // By probe, of a run that calibrates itself, since ever: also of the threads that had the state
-  // before. Only differences mean something.
+  // Totals per probe in a self-calibrating run, including those of threads that had this state
+  // before. Use only differences.
   std::atomic<std::uint32_t> recorded[static_cast<int>(wire::Probe::Count)];
   std::atomic<std::uint32_t> unrecorded[static_cast<int>(wire::Probe::Count)];
-  std::uint64_t ncclCall;  // what it is inside of, as nccl_api.h has it; 0: nothing
-  // Of each open call the stack frame that opened it; see open_calls.h.
+  std::uint64_t ncclCall;  // the call it is in, as in nccl_api.h; 0: none
+  // For each open call, the stack frame that opened it; see open_calls.h.
   const void* openFrames[wire::OpenCalls::kMost];
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 
-// One per process, in memory that a child finds zeroed.
+// One per process, in memory that the kernel zeroes in a child.
 struct ForkPage {
   std::atomic<std::uint32_t> generation;  // > 0 once attached
   std::atomic<std::uint32_t> attaching;
-  std::atomic<std::uint32_t> apart;  // the write that a fork interrupted goes on in private memory
-  wire::LossCounters missed;         // what was lost before there was a spool to count it in
+  // An interrupted write of the parent continues in private memory.
+  std::atomic<std::uint32_t> apart;
+  wire::LossCounters missed;  // losses from before there was a spool to count them in
 };
 extern ForkPage* gForkPage;  // never null
-// What is told that the calling thread, which has a state, ends; nullptr: nothing.
+// Called when a registered thread exits; may be null.
 extern std::atomic<void (*)()> gThreadEnds;
 extern __thread ThreadState* tState __attribute__((tls_model("initial-exec")));
 
-// Attaches the library to a child that the fork page has just revealed; see attach.cpp. Not while
-// the thread is inside a write.
+// Attaches the library to a child that the fork page has just revealed; see attach.cpp. The thread
+// must not be inside a write.
 bool attachChild() noexcept;
 
 // Whether this process has a spool to write to; a forked child gets its own here.
@@ -77,16 +79,15 @@ inline bool attached() noexcept {
          attachChild();
 }
 
-// The generation of this process's spool; 0: it has none.
+// The generation of this process's spool; 0: no spool.
 inline std::uint32_t imageGeneration() noexcept {
   return attached() ? gForkPage->generation.load(std::memory_order_relaxed) : 0;
 }
 
-// The slow way in: registers the thread, or attaches a forked child first. nullptr when neither can
-// be done.
+// The slow path of enter(): first registers the thread, or attaches a forked child. nullptr if
+// neither is possible.
 [[gnu::cold]] ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept;
-// Counts the loss, unless the guard turns out to have been left behind by a longjmp; then takes it
-// over.
+// Counts the loss. If a longjmp left the guard behind, takes the guard over instead.
 [[gnu::cold]] ThreadState* enterBusy(ThreadState* state,
                                      const char* frame,
                                      wire::Probe probe,
@@ -99,14 +100,14 @@ inline void takeGuard(ThreadState* state, const char* frame) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Whether the calling thread's state is one of this process image, and not that of a parent.
+// Whether the calling thread's state belongs to this process image, not to a parent.
 inline bool isCurrent(const ThreadState* state) noexcept {
   return __builtin_expect(state != nullptr && state->generation == gForkPage->generation.load(
                                                                        std::memory_order_relaxed),
                           1);
 }
 
-// Takes the guard of the calling thread. nullptr: drop the record (it has been counted).
+// Takes the guard of the calling thread. nullptr: drop the record; it has been counted.
 inline ThreadState* enter(wire::Probe probe, wire::RecordKind kind) noexcept {
   const char here = 0;
   ThreadState* state = tState;
@@ -123,16 +124,16 @@ inline void leave(ThreadState* state) noexcept {
   state->busy.store(0, std::memory_order_relaxed);
 }
 
-// The state of the calling thread, which is registered if it is not yet. nullptr when that cannot
-// be done.
+// Returns the calling thread's state and registers the thread if needed. nullptr if that is not
+// possible.
 [[gnu::cold]] ThreadState* registerSelf() noexcept;
 
-// Whether the calling thread is a signal handler that interrupted a write, perhaps of the process
-// that forked it.
+// Whether the calling thread is a signal handler that interrupted a write, possibly a write of the
+// parent process.
 bool insideWrite() noexcept;
 
-// Holds the guard around work on the spool that needs it only so that insideWrite() tells. Without
-// effect when the guard is taken already, or the thread has none.
+// Holds the guard around work on the spool that needs it only so that insideWrite() returns true.
+// Has no effect if the guard is already taken or the thread has no state.
 class WriteMark {
  public:
   WriteMark() noexcept : state_(tState) {
@@ -154,28 +155,28 @@ class WriteMark {
   ThreadState* state_;
 };
 
-// The state of a thread that has recorded something and lives; nullptr when there is none.
+// The state of a thread that has recorded and still runs; nullptr if there is none.
 ThreadState* findThread(std::int32_t tid) noexcept;
 
-// By probe, of all threads that there are or were; see ThreadState.
+// Totals per probe of all present and past threads; see ThreadState.
 struct CallCounts {
   std::uint32_t recorded[static_cast<int>(wire::Probe::Count)];
   std::uint32_t unrecorded[static_cast<int>(wire::Probe::Count)];
 };
 CallCounts sumOfCalls() noexcept;
 
-// Hands the current slot over and begins another. False when there is none to be had. Requires: the
+// Hands the current slot over and begins another. False if no slot is available. Requires: the
 // guard.
 [[gnu::cold]] bool nextSlot(ThreadState* state) noexcept;
 
-// Before anything is recorded: the pool of states, the fork page and the key whose destructor sees
-// threads end.
+// Call before anything is recorded. Prepares the pool of states, the fork page, and the key whose
+// destructor notices the end of threads.
 bool prepareThreads() noexcept;
-// In a child: forgets the parent's threads, whose memory it has copies of.
+// In a child: forgets the parent's threads, of whose memory it has copies.
 void forgetThreads() noexcept;
-// In a child, on the thread that forked: forgets its state alone. If another thread of the child is
-// the first to record, the child gives that memory to somebody else. Not while a write that the
-// fork interrupted needs it.
+// In a child, on the thread that forked: forgets only this thread's state. If another thread of the
+// child records first, the child reuses that memory. Must not be called while a write that the fork
+// interrupted needs the state.
 void forgetOwnState() noexcept;
 
 }  // namespace sonde::core

@@ -10,7 +10,7 @@
 namespace sonde::core {
 namespace {
 
-std::atomic<std::uint32_t> gVforks{1};  // since the program's start, all threads together
+std::atomic<std::uint32_t> gVforks{1};  // since the program's start, by all threads
 
 }  // namespace
 
@@ -34,8 +34,8 @@ bool inNotedVforkChild() noexcept {
 
 void noteVfork() noexcept {
   gVforks.fetch_add(1, std::memory_order_relaxed);
-  // The child's exec is this thread's record, and the child would register it under its own id. A
-  // process without a spool needs none for that.
+  // The child's exec is recorded as this thread's. If the child registered the thread, it would do
+  // so under its own id. A process without a spool does not need one for that.
   if (gForkPage->generation.load(std::memory_order_relaxed) != 0 && enabled(wire::Probe::Process))
     registerSelf();
 }

@@ -1,18 +1,18 @@
-// Which clock a process stamps its records with: one decision for the library, which makes it, and
-// for the recorder, which says what it will be.
+// Decides which clock a process stamps its records with. The library uses the decision, and the
+// recorder uses it to predict the library's choice.
 #pragma once
 
 #include <string_view>
 
 namespace sonde::wire {
 
-// What the kernel calls the clock that it keeps time by.
+// The kernel writes the name of its own clock source here.
 inline constexpr const char* kClockSourcePath =
     "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-// Whether ticks are the processor's time-stamp counter: only where the kernel itself keeps time by
-// it, which it does once it has found it invariant ("tsc-early": it is still finding out).
-// `clockSource`: the first line of kClockSourcePath, empty where it cannot be read.
+// Whether ticks are the processor's time-stamp counter. They are only if the kernel itself uses it
+// as its clock, which it does once it has found the counter invariant ("tsc-early": not yet known).
+// `clockSource`: the first line of kClockSourcePath, empty if it cannot be read.
 #if defined(__x86_64__)
 constexpr bool trustsTsc(std::string_view clockSource) noexcept {
   return clockSource == "tsc";

@@ -1,12 +1,12 @@
 // The records of a definitions slot. Definition slots are never recycled, so whatever a data record
-// names can be looked up for as long as the file exists: a definition is committed before the first
+// names can be looked up as long as the file exists. A definition is committed before the first
 // record that uses it.
 //
-// Any thread appends, without a lock: it claims the space by writing the record's `claim` word (its
-// size, not yet committed) where it finds 0, advances FileHeader::definitionsTail past it, fills
-// the record in and then sets kCommitted. A reader walks from a slot's first record by `claim &
-// kSizeMask`, skips what is not committed, and stops at 0. So a writer killed half-way leaves a
-// hole of known size.
+// Any thread may append without a lock. It finds a `claim` word that is 0 and writes the record's
+// size there, not yet committed. Then it advances FileHeader::definitionsTail past the record,
+// fills it in and sets kCommitted. A reader walks from a slot's first record in steps of `claim &
+// kSizeMask`, skips records that are not committed, and stops at 0. A writer that is killed
+// half-way thus leaves a hole of known size.
 #pragma once
 
 #include "collector/wire/words.h"
@@ -49,7 +49,7 @@ struct ThreadDefinition {
   DefinitionHeader header;
   std::uint32_t thread;  // index in the process image; SlotHeader::thread
   std::int32_t tid;
-  std::uint64_t startTicks;  // when Sonde first saw it
+  std::uint64_t startTicks;  // when Sonde first saw the thread
 };
 
 struct ThreadNameDefinition {
@@ -58,9 +58,9 @@ struct ThreadNameDefinition {
   std::uint32_t name;
 };
 
-// One endpoint of a byte stream in this process. Followed by what the two ends know each other by:
-// `localBytes` of this one's address, then `remoteBytes` of its peer's, not terminated. They are no
-// strings of the table, which is for names: a process may open any number of connections.
+// One endpoint of a byte stream in this process. `localBytes` bytes with this endpoint's address
+// follow, then `remoteBytes` bytes with the peer's address, neither terminated. The addresses are
+// not in the string table, which is for names: a process may open any number of connections.
 //   tcp   "a.b.c.d:port" or "[v6]:port"; the peer's row has them exchanged
 //   unix  "unix:<inode>" of this socket and of its peer
 //   pipe  "pipe:<device>:<inode>:r" or ":w"; remote is the other letter
@@ -80,8 +80,8 @@ struct ChannelDefinition {
 };
 inline constexpr std::uint16_t kMaxAddressBytes = 256;  // longer ones are cut
 
-// Followed by `size` int32 ranks (its members in order; -1: unknown), or by none. `size` 0:
-// unknown.
+// `size` int32 ranks follow: the members in order, -1 if unknown. If the members are not known,
+// none follow. `size` 0: unknown.
 struct CommunicatorDefinition {
   DefinitionHeader header;
   std::uint32_t id;
@@ -92,48 +92,48 @@ struct CommunicatorDefinition {
   std::uint8_t reserved[7];
 };
 
-// A device of this process. Comes again when more is known of it.
+// A device of this process. Written again when more is known about it.
 struct DeviceDefinition {
   DefinitionHeader header;
   std::uint32_t ordinal;  // as this process counts them
-  std::uint32_t name;     // 0: not known
+  std::uint32_t name;     // 0: unknown
   std::uint64_t memoryBytes;
-  std::uint8_t uuid[16];  // all 0: not known
+  std::uint8_t uuid[16];  // all 0: unknown
 };
 
-// A stream of a device. Comes again when its priority becomes known.
+// A stream of a device. Written again when its priority becomes known.
 struct StreamDefinition {
   static constexpr std::uint32_t kHasPriority = 0x01;
   DefinitionHeader header;
   std::uint32_t id;
-  std::uint32_t device;  // ordinal; kNoDevice: not known
+  std::uint32_t device;  // ordinal; kNoDevice: unknown
   std::uint32_t context;
   std::uint32_t number;  // unique in its context
   std::int32_t priority;
   std::uint32_t flags;
   static constexpr std::uint32_t kNoDevice = 0xffff'ffff;
-  // What unified memory moves is on no stream of the program's.
+  // The `number` of data that unified memory moves, which is on no stream of the program.
   static constexpr std::uint32_t kUnifiedMemory = 0xffff'fffe;
 };
 
-// Code that is in the process: followed by `length` bytes, lines as /proc/PID/maps has them.
+// Code in the process: `length` bytes follow, with lines as in /proc/PID/maps.
 struct CodeDefinition {
   DefinitionHeader header;
   std::uint32_t length;
   std::uint32_t reserved;
 };
 
-// A probe from outside that takes part in this process.
+// An external probe that is active in this process.
 struct PluginDefinition {
   DefinitionHeader header;
   std::uint32_t name;
-  std::uint32_t category;  // of its slices
+  std::uint32_t category;  // of the plugin's slices
   std::uint32_t version;   // of the plugin
-  std::uint8_t number;     // by which records name it: 1 to kMaxPlugins
+  std::uint8_t number;     // records refer to the plugin by it: 1 to kMaxPlugins
   std::uint8_t reserved[3];
 };
 
-// A counter of a plugin. May come twice.
+// A counter of a plugin. May be written twice.
 struct CounterDefinition {
   DefinitionHeader header;
   std::uint32_t id;

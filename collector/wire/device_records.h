@@ -1,9 +1,9 @@
-// Records of what devices did and of the calls that made them do it. A tracing library (CUPTI)
-// reports these some time after they happened, on a thread of its own: the slot's thread says
-// nothing, and they come in no order.
+// Records of work that devices did and of the calls that launched it. A tracing library (CUPTI)
+// reports them later, on its own thread. They are in no particular order, and the slot's thread is
+// not the thread that made the call.
 //
-// Streams are ids of Stream definitions, 0: none. A correlation joins work with the call that it
-// was launched by, within the process; 0: none. Ticks of 0: not known.
+// Streams are ids of Stream definitions; 0: none. A correlation joins work with the call that
+// launched it, within the process; 0: none. Ticks 0: unknown.
 #pragma once
 
 #include "collector/wire/records.h"
@@ -16,21 +16,21 @@ namespace sonde::wire {
 enum class DeviceCallKind : std::uint8_t {
   Runtime = 1,
   Driver = 2,
-  Overhead = 3,    // what tracing cost the thread; no call of the program's
+  Overhead = 3,    // cost of tracing on the thread; not a call of the program
   Compile = 4,     // just-in-time compilation
-  ExternalId = 5,  // no call: the program's own id, of a kind that is the name, of that call
+  ExternalId = 5,  // not a call: the program's own id for a call; its kind is the name
 };
 struct DeviceCall {
   RecordHeader header;
-  std::uint64_t beginTicks;  // of ExternalId: the id
+  std::uint64_t beginTicks;  // for ExternalId: the id
   std::uint64_t endTicks;
-  std::int32_t tid;  // kernel id of the calling thread; 0: the main thread, or not known
+  std::int32_t tid;  // kernel id of the calling thread; 0: the main thread, or unknown
   std::uint32_t correlation;
   std::int32_t result;  // cudaError_t or CUresult, 0: success
   std::uint32_t reserved;
 };
 
-// A kernel. `subject`: its mangled name; a graph that is traced as a whole is one, too.
+// A kernel. `subject`: its mangled name. A graph that is traced as a whole is also one Kernel.
 struct Kernel {
   static constexpr std::uint8_t kWholeGraph = 0x01;
   RecordHeader header;  // `detail`: the flag above
@@ -51,7 +51,7 @@ struct Kernel {
   std::uint32_t reserved;
 };
 
-// Between which kinds of memory; the words are those that torch.profiler shows.
+// The kinds of memory that a copy reads and writes. torch.profiler uses the same words.
 enum class MemoryKind : std::uint8_t {
   Unknown = 0,
   Pageable = 1,
@@ -70,7 +70,7 @@ enum class DeviceCopyKind : std::uint8_t {
   HostToHost = 4,
   PeerToPeer = 5,
   Set = 6,
-  UnifiedHostToDevice = 7,  // pages of managed memory that the driver moves on its own
+  UnifiedHostToDevice = 7,  // pages of managed memory that the driver moves by itself
   UnifiedDeviceToHost = 8,
   UnifiedPeerToPeer = 9,
 };
@@ -79,14 +79,14 @@ enum class DeviceCopyKind : std::uint8_t {
 enum class MigrationCause : std::uint16_t {
   Unknown = 0,
   User = 1,       // the program asked for it
-  Coherence = 2,  // the other side touched them
-  Prefetch = 3,   // it was expected to touch them
+  Coherence = 2,  // the other side accessed them
+  Prefetch = 3,   // the other side was expected to access them
   Eviction = 4,   // to make room
   AccessCounters = 5,
 };
 
-// A copy, or a memory set. `detail`: DeviceCopyKind; `subject`: the device it went to, for those
-// between two devices, as its ordinal + 1; 0: none.
+// A copy or a memset. `detail`: DeviceCopyKind. `subject`: the ordinal + 1 of the destination
+// device of a copy between two devices, else 0.
 struct DeviceCopy {
   RecordHeader header;
   std::uint64_t beginTicks;
@@ -114,42 +114,43 @@ struct DeviceSync {
   RecordHeader header;
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
-  std::uint64_t recordId;  // the same in an event's record and in the waits for it; 0: not known
+  std::uint64_t recordId;  // the same in an event's record and in the waits for it; 0: unknown
   std::uint32_t stream;
   std::uint32_t correlation;
 };
 
-// What happened to memory that devices reach. `detail`: DeviceMemoryKind; `subject`: the device's
-// ordinal + 1; 0: memory of the host.
+// An event of memory that devices can access. `detail`: DeviceMemoryKind. `subject`: the device's
+// ordinal + 1; 0: host memory.
 enum class DeviceMemoryKind : std::uint8_t {
   Allocate = 1,
   Free = 2,
   PoolCreate = 3,
   PoolTrim = 4,
   PoolDestroy = 5,
-  CpuPageFault = 6,  // this and the following: of managed memory
+  CpuPageFault = 6,  // this and the following: about managed memory
   GpuPageFault = 7,
-  Thrashing = 8,   // pages move to and fro
-  Throttling = 9,  // a device is made to wait, so that they do not
-  RemoteMap = 10,  // a device gets to them where they are
+  Thrashing = 8,   // pages move back and forth
+  Throttling = 9,  // a device is made to wait, to stop the thrashing
+  RemoteMap = 10,  // a device accesses the pages where they are
 };
 struct DeviceMemory {
   RecordHeader header;
   std::uint64_t beginTicks;
-  std::uint64_t endTicks;       // of what lasts; else beginTicks
-  std::uint64_t address;        // of the memory, of the page; 0 for pools
-  std::uint64_t value;          // bytes; of a CPU's fault the instruction's address, of a GPU's the
-                                // number of faults
-  std::uint64_t pool;           // address of the pool that it is from or about; 0: none
-  std::uint64_t poolBytes;      // that it has then
-  std::uint64_t poolUsedBytes;  // of these
+  std::uint64_t endTicks;  // equal to beginTicks if the event has no duration
+  std::uint64_t address;   // of the memory or the page; 0 for pools
+  std::uint64_t value;     // bytes; of a CPU's fault the instruction's address, of a GPU's the
+                           // number of faults
+  // Address of the pool that the memory is from, or that the event is about; 0: none
+  std::uint64_t pool;
+  std::uint64_t poolBytes;      // the pool's size at that time
+  std::uint64_t poolUsedBytes;  // of poolBytes
   std::uint32_t correlation;
   std::uint32_t cause;  // of faults: 1 read, 2 write, 3 atomic, 4 prefetch; of mappings: 1
                         // coherence, 2 thrashing, 3 policy, 4 out of memory, 5 eviction; 0: unknown
 };
 
-// What a device counted while the writing thread had one innermost scope. `subject`: the metric's
-// name, as CUPTI has it.
+// The value of one metric on a device while the writing thread had one innermost scope. `subject`:
+// the metric's name in CUPTI.
 struct DeviceMetric {
   RecordHeader header;
   std::uint64_t beginTicks;
@@ -159,7 +160,7 @@ struct DeviceMetric {
   std::uint32_t reserved;
 };
 
-// How many metrics a process may be asked for.
+// The most metrics that a process may be asked to count.
 inline constexpr std::uint32_t kMostDeviceMetrics = 64;
 
 static_assert(sizeof(DeviceMetric) == 40);

@@ -1,5 +1,5 @@
-// A gate of the control page: which probes pass it, as a mask, and how often it was closed so far,
-// in one word, so that who looks twice knows whether it was open all the time in between.
+// A gate of the control page. One word holds the mask of probes that pass, and the number of
+// closings so far. A reader that looks twice thus knows whether the gate stayed open in between.
 //
 //   63            32 31             0
 //   +---------------+---------------+
@@ -17,8 +17,9 @@ namespace sonde::wire {
 using Gate = std::atomic<std::uint64_t>;  // 0: nothing passes
 
 inline constexpr std::uint32_t kGateOpen = ~std::uint32_t{0};
-// What is not recorded in full: iterations alone are, and what the program says of them. Scopes are
-// followed, so that those that are open are known where the gate opens again.
+// The probes that pass a closed gate. They record iterations and what the program reports about
+// them, nothing else. They also follow scopes, so that the open scopes are known when the gate
+// opens.
 inline constexpr std::uint32_t kGateOutline =
     1U << static_cast<int>(Probe::Annotation) | 1U << static_cast<int>(Probe::Nvtx) |
     1U << static_cast<int>(Probe::Torch) | 1U << static_cast<int>(Probe::Process);
@@ -30,8 +31,8 @@ constexpr std::uint32_t gateClosings(std::uint64_t gate) noexcept {
   return static_cast<std::uint32_t>(gate >> 32);
 }
 
-// The number of the change that made a gate what it is. Those with odd ones opened it, those with
-// even ones closed it; a gate begins with 0, or open, with 1.
+// The number of the change that put a gate into its present state. Odd changes opened it, even
+// changes closed it. A gate that starts closed starts with 0, one that starts open with 1.
 constexpr std::uint64_t gateChange(std::uint64_t gate) noexcept {
   return std::uint64_t{2} * gateClosings(gate) + (gateMask(gate) == kGateOpen ? 1 : 0);
 }

@@ -1,10 +1,10 @@
-// When a gate opened and closed: a ring of its latest changes, beside it. Records that a tracing
-// library hands over late are judged by what the gate was at their own time.
+// When a gate opened and closed: a ring of its latest changes. A tracing library reports some
+// records late. The ring gives the state that the gate had at the time of such a record.
 //
-// Nobody locks: a change has a number, which follows from the gate's word, and with it a place in
-// the ring. It is noted there just before the gate changes; of two who make the same one at once
-// either may be the one that is noted. A place that is being written, or was written anew, says so,
-// and then nothing is known of its time.
+// No locks: the gate's word gives each change its number, and the number gives its place in the
+// ring. A change is noted just before the gate changes. If two threads make the same change at
+// once, either may be the one that is noted. A reader detects a place that is being written or was
+// overwritten; the time of that change is then unknown.
 #pragma once
 
 #include "collector/wire/gate.h"
@@ -18,16 +18,16 @@ namespace sonde::wire {
 template <std::uint32_t kPlaces>
 struct GateHistory {
   struct Change {
-    std::atomic<std::uint64_t> number;  // 0: none
+    std::atomic<std::uint64_t> number;  // 0: empty
     std::atomic<std::uint64_t> ticks;
   };
-  Change places[kPlaces];  // change N at N modulo kPlaces
+  Change places[kPlaces];  // change N is at N modulo kPlaces
 
   Change& placeOf(std::uint64_t number) noexcept { return places[number % kPlaces]; }
   const Change& placeOf(std::uint64_t number) const noexcept { return places[number % kPlaces]; }
 };
 
-// A time from `from` until before `until` in which a gate did not change.
+// A span of time, from `from` to just before `until`, in which a gate did not change.
 struct GateStretch {
   static constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t from = 0;
@@ -41,15 +41,16 @@ template <std::uint32_t kPlaces>
 void noteChange(GateHistory<kPlaces>& history, std::uint64_t number, std::uint64_t ticks) noexcept {
   auto& place = history.placeOf(number);
   place.number.store(0, std::memory_order_relaxed);
-  place.ticks.store(ticks, std::memory_order_release);  // who sees it sees that 0, too
+  place.ticks.store(ticks, std::memory_order_release);  // a reader that sees this also sees that 0
   place.number.store(number, std::memory_order_release);
 }
 
-// `now`: gives the tick; called where there is a change.
+// `now`: returns the current tick; called only if there is a change.
 template <std::uint32_t kPlaces, typename Now>
 void setGate(Gate& gate, GateHistory<kPlaces>& history, std::uint32_t mask, Now now) noexcept {
   std::uint64_t before = gate.load(std::memory_order_relaxed);
-  constexpr int kMostTries = 10'000;  // then it stays as others, without end, set it meanwhile
+  // After these tries the gate stays as the other threads, which keep changing it, have set it.
+  constexpr int kMostTries = 10'000;
   for (int tries = 0; tries < kMostTries; ++tries) {
     const bool closes = gateMask(before) == kGateOpen && mask != kGateOpen;
     const std::uint64_t after = std::uint64_t{gateClosings(before) + (closes ? 1 : 0)} << 32 | mask;
@@ -61,7 +62,7 @@ void setGate(Gate& gate, GateHistory<kPlaces>& history, std::uint32_t mask, Now 
   }
 }
 
-// False: it is not known any more.
+// Returns false if the time of this change is no longer known.
 template <std::uint32_t kPlaces>
 bool timeOf(const GateHistory<kPlaces>& history,
             std::uint64_t number,
@@ -72,15 +73,16 @@ bool timeOf(const GateHistory<kPlaces>& history,
   return isIts && place.number.load(std::memory_order_relaxed) == number;
 }
 
-// The stretch that holds this time, by the gate's word, read before (acquire). What is not known
-// counts as open, in a stretch that holds nothing: it is to be asked for again.
+// Returns the stretch that contains `ticks`. `gate`: the gate's word, read before (acquire). An
+// unknown time counts as open, in a stretch that contains no time, so the caller asks again for the
+// next record.
 template <std::uint32_t kPlaces>
 GateStretch stretchAt(const GateHistory<kPlaces>& history,
                       std::uint64_t gate,
                       std::uint64_t ticks) noexcept {
   const std::uint64_t last = gateChange(gate);
   const bool isWhole = last < kPlaces;
-  // A gate that begins open has no change 1, and one that begins closed none that is 0.
+  // A gate that starts open has no change 1; one that starts closed has no change 0.
   const auto beginOf = [&](std::uint64_t number, std::uint64_t& begin) noexcept {
     if (number > 0 && timeOf(history, number, begin))
       return true;

@@ -1,5 +1,5 @@
-// Records of memory that threads allocate and give back. The two of one block may be in slots of
-// different threads, and be read in either order.
+// Records of memory that threads allocate and free. The two records of one block may be in slots of
+// different threads, and a reader may meet them in either order.
 #pragma once
 
 #include "collector/wire/records.h"
@@ -8,26 +8,27 @@
 
 namespace sonde::wire {
 
-// By whom. `allocation.allocator` in the store.
+// The allocator. `allocation.allocator` in the store.
 enum class Allocator : std::uint8_t {
   Malloc = 1,
-  Torch = 2,  // PyTorch's for the processor
+  Torch = 2,  // PyTorch's CPU allocator
 };
 
-// The writing thread has been given memory. `detail`: Allocator.
+// The writing thread has allocated memory. `detail`: Allocator.
 struct Allocation {
   RecordHeader header;
   std::uint64_t ticks;
   std::uint64_t address;
-  std::uint64_t bytes;  // that were asked for
+  std::uint64_t bytes;  // requested
 };
 
-// The writing thread gives memory back.
+// The writing thread frees memory.
 struct Release {
   RecordHeader header;
   std::uint64_t ticks;
   std::uint64_t address;
-  std::uint64_t sinceTicks;  // Allocation::ticks: with the address it names the allocation
+  // Allocation::ticks; identifies the allocation together with the address.
+  std::uint64_t sinceTicks;
 };
 
 static_assert(sizeof(Allocation) == 32 && sizeof(Release) == 32);

@@ -1,4 +1,4 @@
-// Whether the processes of a recording record: what SessionPage::recording holds.
+// Whether the processes of a recording record: the value of SessionPage::recording.
 // The gate ControlPage::recording of an image follows it.
 #pragma once
 
@@ -9,9 +9,9 @@
 namespace sonde::wire {
 
 enum class RecordingState : std::uint32_t {
-  Off = 0,  // for good: process images that begin make no spool file
+  Off = 0,  // permanently: new process images create no spool file
   On = 1,
-  Paused = 2,  // until it goes on: images that begin make one, and record in outline
+  Paused = 2,  // until resumed: new images create a spool file and record in outline
 };
 
 constexpr std::uint32_t gateMaskOf(RecordingState state) noexcept {

@@ -8,7 +8,7 @@
 //
 // Ticks are those of the file's clock (FileHeader::clock). Names, keys and texts are ids of String
 // definitions. Integers are in the byte order of the machine that wrote the file (little-endian;
-// the header's magic tells).
+// the header's magic shows which).
 #pragma once
 
 #include "collector/wire/words.h"
@@ -18,7 +18,7 @@
 namespace sonde::wire {
 
 enum class RecordKind : std::uint8_t {
-  Name = 0,  // no record: in LossCounters a text that got no id
+  Name = 0,  // not a record: in LossCounters, a text that got no id
   ScopeBegin = 1,
   ScopeEnd = 2,
   Call = 3,
@@ -67,7 +67,7 @@ struct RecordHeader {
 };
 
 // A scope of the writing thread opens. `detail`: SliceKind; `subject`: name. Scopes of a thread
-// nest; its innermost open annotation is the scope of all that the thread does.
+// nest. All records of the thread belong to its innermost open annotation.
 struct ScopeBegin {
   RecordHeader header;
   std::uint64_t ticks;
@@ -77,8 +77,8 @@ struct ScopeBegin {
   std::uint8_t reserved[2];
 };
 
-// The scope with `token` closes (header.subject = token). When it was not the innermost one, those
-// above it stay open and cross it. `detail`: flags.
+// The scope with `token` closes (header.subject = token). If it was not the innermost one, the
+// scopes above it stay open and cross it. `detail`: flags.
 struct ScopeEnd {
   static constexpr std::uint8_t kOutline = 0x01;  // an iteration that is not recorded in full
   static constexpr std::uint8_t kProbes = 0x02;   // IterationProbes follow, as part of the record
@@ -86,18 +86,17 @@ struct ScopeEnd {
   std::uint64_t ticks;
 };
 
-// What probes did in an iteration that ends, of a run that calibrates itself. `count` ProbeCalls
-// follow.
+// The calls of the probes in an iteration of a self-calibrating run. `count` ProbeCalls follow.
 struct IterationProbes {
-  std::uint32_t mask;  // those that were on all the time
+  std::uint32_t mask;  // probes that were on throughout the iteration
   std::uint32_t count;
 };
 
-// Of all threads of the process, while the iteration was open, which is the outermost of the thread
-// whose iterations decide. A probe without any is left out.
+// Counts over all threads of the process while the iteration was open. The iteration is the
+// outermost one of the thread that drives the gate. Probes without calls are left out.
 struct ProbeCalls {
   std::uint32_t recorded;    // records; a scope is one
-  std::uint32_t unrecorded;  // calls that were let pass because their probe was off
+  std::uint32_t unrecorded;  // calls that were not recorded because their probe was off
   Probe probe;
   std::uint8_t reserved[7];
 };
@@ -157,8 +156,9 @@ struct IterationInfo {
 
 enum class ArgType : std::uint8_t { Text = 0, Int = 1, Double = 2 };
 
-// A key and value. `detail`: ArgType in bits 0–3; bit 7 set: of the process, else of the scope
-// `token`, or, when `token` is 0, of the record before this one on this thread. `subject`: key.
+// A key and value. `detail`: ArgType in bits 0–3. If bit 7 is set, the argument belongs to the
+// process. Otherwise it belongs to the scope `token` or, if `token` is 0, to the previous record of
+// this thread. `subject`: key.
 struct Arg {
   static constexpr std::uint8_t kOfProcess = 0x80;
   RecordHeader header;
@@ -166,8 +166,8 @@ struct Arg {
   std::uint32_t token;
   std::uint32_t reserved;
 };
-// Texts of the process that are whole numbers and become its place in the job, for processes whose
-// environment does not tell it, or not truly.
+// Texts of the process that are whole numbers. They give its place in the job if its environment
+// does not, or gives a wrong one.
 inline constexpr char kRankKey[] = "sonde.rank";
 inline constexpr char kWorldSizeKey[] = "sonde.world_size";
 
@@ -175,11 +175,11 @@ inline constexpr char kWorldSizeKey[] = "sonde.world_size";
 // Communicator id.
 struct Collective {
   static constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
-  // The call only handed the work to a device: `endTicks` is when it returned (0: never), and when
-  // the work had ended is said by a CollectiveEnd.
+  // The call only handed the work to a device. `endTicks` is when the call returned (0: never). A
+  // CollectiveEnd records when the work ended.
   static constexpr std::uint8_t kEnqueued = 0x01;
   static constexpr std::uint8_t kGraphCaptured = 0x02;  // launched by a CUDA graph
-  static constexpr std::uint8_t kHasNumber = 0x04;      // `ownNumber` is one
+  static constexpr std::uint8_t kHasNumber = 0x04;      // `ownNumber` is set
   static constexpr std::uint8_t kGroup = 0xf0;  // launched when this group of its thread's ended:
   static constexpr unsigned kGroupShift = 4;    // 1 to 15, each one more than the last; 0: in none
   RecordHeader header;
@@ -200,7 +200,7 @@ struct Collective {
   std::uint8_t flags;
   std::uint8_t channels;    // that the library splits the work over; 0: unknown
   std::uint64_t number;     // names it within the process image; 0: no record refers to it
-  std::uint64_t ownNumber;  // what the library itself counts it as
+  std::uint64_t ownNumber;  // the library's own count for it
 };
 
 // Bytes that one call moved through a channel. `subject`: Channel id.
@@ -211,24 +211,24 @@ struct Transfer {
   RecordHeader header;  // `detail`: the flags above
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
-  std::uint64_t offset;  // bytes that went the same way before, since the channel was opened
+  std::uint64_t offset;  // bytes sent in the same direction before, since the channel was opened
   std::uint64_t bytes;
 };
 
 // A message that the process sent or received: in one call of its thread, or by a request, from
-// when that was started until it was seen complete. `subject`: Channel id.
+// the start of the request until its completion was seen. `subject`: Channel id.
 struct Message {
   static constexpr std::uint8_t kReceive = 0x01;  // else send
   static constexpr std::uint8_t kInexact = 0x02;  // `ordinal` may be off
-  // Whoever received it had not said from whom, or with which tag, it was to be.
+  // The receive matched any source or any tag.
   static constexpr std::uint8_t kAnySource = 0x04;
   RecordHeader header;  // `detail`: the flags above
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
   std::uint64_t bytes;
-  std::uint64_t ordinal;  // how many went the same way with the same tag before
+  std::uint64_t ordinal;  // messages before it in the same direction with the same tag
   std::int32_t tag;
-  std::uint32_t name;  // of the call; 0: this record stands for none
+  std::uint32_t name;  // of the call; 0: the record stands for no call
 };
 
 // A finished call on a file. `subject`: the call's name.
@@ -239,27 +239,27 @@ struct FileAccess {
   std::uint64_t endTicks;
   std::uint64_t offset;     // in the file; kUnknown
   std::uint64_t bytes;      // read, written or mapped; kUnknown: the call moves none
-  std::uint64_t diskBytes;  // that the thread had read from a disk for it; kUnknown
+  std::uint64_t diskBytes;  // read from a disk for the thread during the call; kUnknown
   std::uint32_t path;
   std::uint32_t reserved;
 };
 
-// The writing thread has waited for another one. `subject`: name of the function it waited in.
+// The writing thread has waited for another thread. `subject`: the function it waited in.
 struct Handoff {
-  static constexpr std::uint8_t kCertain = 0x01;      // nobody else can have been the waker
-  static constexpr std::uint8_t kTimedOut = 0x02;     // nobody woke it …
-  static constexpr std::uint8_t kInterrupted = 0x04;  // … nor here: a signal, or the call failed
+  static constexpr std::uint8_t kCertain = 0x01;      // no other thread can have been the waker
+  static constexpr std::uint8_t kTimedOut = 0x02;     // no thread woke it: a timeout
+  static constexpr std::uint8_t kInterrupted = 0x04;  // a signal woke it, or the call failed
   RecordHeader header;                                // `detail`: the flags above
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
-  std::uint64_t wakerTicks;  // just before the waker let it go; 0: unknown
+  std::uint64_t wakerTicks;  // just before the waker released it; 0: unknown
   std::uint64_t object;      // address
-  std::int32_t waker;        // the kernel's id of the thread; 0: unknown
+  std::int32_t waker;        // the waker's kernel thread id; 0: unknown
   SyncObject kind;
   std::uint8_t reserved[3];
 };
 
-// Three readings of one instant. All clocks in ns but `ticks`.
+// Three clocks read at one instant. All are in ns except `ticks`.
 struct ClockSync {
   RecordHeader header;
   std::uint64_t ticks;
@@ -279,8 +279,8 @@ struct Fork {
 };
 
 // This thread is about to replace the process image. `subject`: path of the new program; `detail`:
-// 1 when Sonde will not follow (static, setuid, another ELF class, a sanitizer runtime …), and then
-// `reason` says why.
+// 1 if Sonde will not follow (static, setuid, another ELF class, a sanitizer runtime …);
+// `reason` then gives the cause.
 struct Exec {
   RecordHeader header;
   std::uint64_t ticks;
@@ -288,20 +288,20 @@ struct Exec {
   std::uint32_t reserved;
 };
 
-// A counter of a plugin has had this value from now on. `subject`: CounterDefinition::id.
+// A plugin's counter has this value from now on. `subject`: CounterDefinition::id.
 struct CounterValue {
   RecordHeader header;
   std::uint64_t ticks;
   double value;
 };
 
-// Something that a person should read beside the trace. `subject`: the text; `detail`: 1 for
+// A message about the trace for the user. `subject`: the text; `detail`: 1 for
 // information, 2 a warning, 3 an error.
 struct Note {
   RecordHeader header;
   std::uint64_t ticks;
   Probe probe;
-  std::uint8_t plugin;  // as in ScopeBegin; 0: of all of them
+  std::uint8_t plugin;  // as in ScopeBegin; 0: about all plugins
   std::uint8_t reserved[6];
 };
 

@@ -1,5 +1,5 @@
-// Copies of threads' stacks, for the recorder to unwind. They are written by signal handlers, into
-// slots of their own (SlotHeader::kSamples).
+// Copies of threads' stacks, for the recorder to unwind. Signal handlers write them, into separate
+// slots (SlotHeader::kSamples).
 #pragma once
 
 #include "collector/wire/records.h"
@@ -17,9 +17,9 @@ inline constexpr std::uint32_t kStackRegisters = 17;
 inline constexpr std::uint32_t kStackRegisters = 33;
 #endif
 
-// How much of a stack is copied at most.
+// The most bytes of a stack that are copied.
 inline constexpr std::uint32_t kMaxStackBytes = 28 * 1024;
-// How far below the stack pointer that begins: functions that call nobody may use it.
+// The copy starts this far below the stack pointer, because leaf functions may use that memory.
 inline constexpr std::uint32_t kRedZoneBytes = 128;
 
 // A function of the interpreter, innermost first.
@@ -27,25 +27,26 @@ struct PythonFrame {
   static constexpr std::uint32_t kEntry = 0x01;  // called by native code, not by Python
   std::uint32_t name;                            // string
   std::uint32_t path;                            // string
-  std::uint32_t line;                            // where the function begins; 0: not known
+  std::uint32_t line;                            // where the function begins; 0: unknown
   std::uint32_t flags;
 };
 
-// Where its thread was. Followed by kStackRegisters u64, `pythonFrames` PythonFrame, and
-// `header.subject` bytes of stack from `stackAddress` up. `detail`: flags.
+// The stack of a thread at one time. kStackRegisters u64 follow, then `pythonFrames` PythonFrame,
+// then `header.subject` bytes of the stack from `stackAddress` up. `detail`: flags.
 struct StackSample {
-  static constexpr std::uint8_t kTruncated = 0x01;  // the stack goes on above
-  static constexpr std::uint8_t kEvent = 0x02;      // taken at the end of what began at `ticks`
-  static constexpr std::uint8_t kBlocked = 0x04;    // in which the thread waited
+  static constexpr std::uint8_t kTruncated = 0x01;  // the stack continues above the copy
+  // Taken at the end of an event that began at `ticks`
+  static constexpr std::uint8_t kEvent = 0x02;
+  static constexpr std::uint8_t kBlocked = 0x04;  // an event in which the thread waited
   RecordHeader header;
   std::uint64_t ticks;
-  std::uint64_t weight;  // CPU time that it stands for, in ns; of an event: ticks that it waited
+  std::uint64_t weight;  // for a sample: ns of CPU time it represents; for an event: ticks waited
   std::uint64_t stackAddress;
-  // With StackRule::kWall, of a sample: ticks since the one before it in which the thread did not
-  // wait in an event. Else 0.
+  // With StackRule::kWall, for a sample: ticks since the previous sample, without those that the
+  // thread waited in events. Else 0.
   std::uint64_t otherTicks;
   std::uint32_t pythonFrames;
-  std::uint32_t correlation;  // of an event: the CUDA call's that it is; 0: it is none
+  std::uint32_t correlation;  // for an event: the correlation of its CUDA call; 0: not a CUDA call
 };
 
 static_assert(sizeof(StackSample) == 48 && sizeof(PythonFrame) == 16);

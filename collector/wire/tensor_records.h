@@ -8,7 +8,7 @@
 
 namespace sonde::wire {
 
-// What a tensor is to the model; `tensor.role` in the store.
+// The role of a tensor in the model; `tensor.role` in the store.
 enum class TensorRole : std::uint8_t {
   Weight = 1,
   Gradient = 2,
@@ -18,10 +18,10 @@ enum class TensorRole : std::uint8_t {
   Other = 6,
 };
 
-// What is known of the elements of a tensor. `subject`: name; `detail`: TensorRole. Followed by
-// `bucketCount` words, by rising bucket: the 16 highest bits of the bucket's numbers as doubles in
-// bits 48–63, in bits 0–46 how many elements it holds. With kWholeOctave it stands for itself and
-// the 15 behind it. Zeros, NaNs and infinities are in none.
+// Statistics of the elements of a tensor. `subject`: name; `detail`: TensorRole. `bucketCount`
+// words follow, in ascending order, one per bucket. Bits 48–63 are the 16 highest bits that the
+// numbers in the bucket have as doubles. Bits 0–46 are the number of elements. A word with
+// kWholeOctave covers this bucket and the 15 after it. Zeros, NaNs and infinities are in no bucket.
 struct TensorStatistics {
   static constexpr unsigned kBucketShift = 48;
   static constexpr std::uint64_t kWholeOctave = std::uint64_t{1} << 47;
@@ -32,14 +32,14 @@ struct TensorStatistics {
   std::int64_t zeros;
   std::int64_t nans;
   std::int64_t infs;
-  double minimum;  // this and the next: of the finite elements, of which there may be none
+  double minimum;  // this and the next: of the finite elements; there may be none
   double maximum;
   double mean;
   double variance;  // of the population
   double l1;
   double l2;
-  std::uint64_t fileOffset;  // of all elements in …
-  std::uint32_t file;        // … this file, by its path; 0: they are in none
+  std::uint64_t fileOffset;  // where `file` holds all elements
+  std::uint32_t file;        // its path; 0: no file holds them
   std::uint32_t collection;
   std::uint32_t dtype;
   std::uint32_t shape;

@@ -6,7 +6,7 @@
 
 namespace sonde::wire {
 
-// What a slice is; `slice.kind` in the store.
+// The kinds of slices; `slice.kind` in the store.
 enum class SliceKind : std::uint8_t {
   Phase = 1,
   Operation = 2,
@@ -29,14 +29,14 @@ enum class SliceKind : std::uint8_t {
   Mark = 19,
 };
 
-// Who recorded an event; `slice.category`, and the bits of `SONDE_SOURCES`.
+// The probe that recorded an event; `slice.category`, and the bits of `SONDE_SOURCES`.
 enum class Probe : std::uint8_t {
   Annotation = 0,
   Nvtx = 1,
   Torch = 2,
   Gloo = 3,
   Net = 4,
-  Process = 5,  // process and thread life; always on
+  Process = 5,  // start and end of processes and threads; always on
   Mpi = 6,
   Nccl = 7,
   Cuda = 8,
@@ -47,14 +47,14 @@ enum class Probe : std::uint8_t {
   Tensor = 13,
   System = 14,
   Memory = 15,
-  Plugin = 16,  // those from outside; which one, the records say
+  Plugin = 16,  // external probes; the records identify which one
   Count = 17,
 };
 
 // Whose code a call by Python code runs; `slice.category` of the probe `python`.
 enum class CodeCategory : std::uint8_t {
   None = 0,
-  Python = 1,  // the interpreter's own: the collection of garbage
+  Python = 1,  // the interpreter's own: garbage collection
   Framework = 2,
   Simulator = 3,
   Other = 4,
@@ -80,14 +80,14 @@ enum class CollectiveOp : std::uint8_t {
   NeighborAlltoall = 15,
 };
 
-// What threads wait for each other at; `handoff.kind` in the store.
+// The objects that threads wait for each other at; `handoff.kind` in the store.
 enum class SyncObject : std::uint8_t {
   Mutex = 1,
   Condition = 2,
   Rwlock = 3,
   Barrier = 4,
   Semaphore = 5,
-  Thread = 6,  // its end
+  Thread = 6,  // the end of a thread
   Futex = 7,
 };
 
@@ -105,20 +105,20 @@ enum class DataType : std::uint8_t {
   Bfloat16 = 10,
 };
 
-// Why something was not recorded; `loss.reason` in the store.
+// Why a record is missing; `loss.reason` in the store.
 enum class LossReason : std::uint8_t {
   SpoolFull = 0,    // the limit, the file system or its quota had no room for another slot
-  Signal = 1,       // a signal handler interrupted a write on its own thread
+  Signal = 1,       // a signal handler interrupted a write of its own thread
   Depth = 2,        // more scopes open at once than kMaxOpenScopes
-  Definitions = 3,  // more channels, communicators or names of a probe than the tables hold
+  Definitions = 3,  // the tables hold no more channels, communicators or names of a probe
   Unbalanced = 4,   // an end without its begin
   NoThread = 5,     // the thread could not be registered
-  Names = 6,        // more distinct strings than the table holds; counts them, not records
+  Names = 6,        // the table holds no more distinct strings; counts strings, not records
   Unreachable =
       7,       // the spool could not be opened: another user's now, another root, no descriptor
-  Tracer = 8,  // the device's own tracing library had no room or no time
+  Tracer = 8,  // the device's tracing library had no room or no time
   NotSupported = 9,
-  Blocks = 10,  // more blocks of memory in use than the process remembers
+  Blocks = 10,  // more memory blocks in use than the process can track
   Count = 11,
 };
 

@@ -1,5 +1,5 @@
-// Whether Sonde can take a plugin, by its descriptor: asked by `sonde run` of the file, and in the
-// process of what was loaded. Not installed. No runtime library is needed; any thread.
+// Whether Sonde can use a plugin, judged by its descriptor. `sonde run` checks the file; the
+// process checks the loaded library. Not installed. Needs no runtime library; any thread.
 #pragma once
 
 #include "plugins/api/sonde_plugin.h"
@@ -12,15 +12,15 @@ namespace sonde::plugins {
 enum class Fault : std::uint8_t {
   None,
   Abi,           // another version
-  Size,          // smaller than its version's descriptor
-  Name,          // not as sonde_plugin.h says
+  Size,          // smaller than the descriptor of its version
+  Name,          // breaks the rules in sonde_plugin.h
   ReservedName,  // Sonde's own
   Category,
-  Text,     // version or description: does not end
-  NoStart,  // told only of what was loaded
+  Text,     // version or description has no end
+  NoStart,  // reported only for a loaded library
 };
 
-// What Sonde itself calls probes; a plugin of such a name would be taken for it.
+// The names of Sonde's own probes; a plugin with such a name would be mistaken for one.
 inline constexpr const char* kReservedNames[] = {"annotation",
                                                  "nvtx",
                                                  "torch",
@@ -39,7 +39,7 @@ inline constexpr const char* kReservedNames[] = {"annotation",
                                                  "memory",
                                                  "plugin"};
 
-// The texts' arrays, whose ends a stranger's need not have.
+// For arrays of text, which in a foreign descriptor may have no terminating zero.
 template <std::size_t N>
 constexpr std::size_t lengthIn(const char (&text)[N]) noexcept {
   std::size_t length = 0;
@@ -74,7 +74,7 @@ constexpr bool isReserved(const char (&text)[N]) noexcept {
   return false;
 }
 
-// `plugin`: as much of it as there is, the rest zero. Its functions are not looked at.
+// `plugin`: the available bytes, the rest zero. Does not inspect its functions.
 constexpr Fault faultOf(const sonde_plugin& plugin) noexcept {
   if (plugin.abi != SONDE_PLUGIN_ABI)
     return Fault::Abi;

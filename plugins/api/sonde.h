@@ -6,15 +6,15 @@
  *   ...
  *   sonde_end(scope);
  *
- * Header-only and free of dependencies beyond libc's dlsym, by which each source file that includes
- * this looks for Sonde's library once: when the program or library that it is part of is loaded, in
- * a constructor of the first priority that programs may use (101). Without Sonde's library every
- * call is a no-op of a few nanoseconds, and so it is before that constructor. Every function may be
- * called from any thread at any time, keeps errno, never blocks on another thread and never fails.
- * A scope ends on the thread that began it.
+ * Header-only; the only dependency is libc's dlsym. Each source file that includes this header
+ * looks up Sonde's library once, when its program or library is loaded, in a constructor of the
+ * first priority that programs may use (101). Before that constructor, and without Sonde's library,
+ * every call is a no-op of a few nanoseconds. Any thread may call every function at any time. A
+ * function keeps errno, never waits for another thread and never fails. A scope ends on the thread
+ * that began it.
  *
- * Names are text of any length up to 16 KiB and are copied. A name that is a string literal is best
- * given through SONDE_BEGIN("rollout"), which looks it up once per place in the code.
+ * Names are texts of up to 16 KiB and are copied. For a string literal use SONDE_BEGIN("rollout"),
+ * which looks the name up once per place in the code.
  */
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
@@ -48,28 +48,28 @@ enum {
   SONDE_PYTHON = 17
 };
 
-/* What is known of a tensor at an instant; docs/probes/tensor.md defines the numbers. Names are ids
- * of intern(), 0 where there is none. */
+/* Statistics of a tensor at an instant; docs/probes/tensor.md defines the numbers. Names are ids
+ * from intern(), 0 if there is none. */
 typedef struct sonde_tensor {
   uint32_t name;
   uint32_t collection;
   uint32_t role;  /* SONDE_TENSOR_… */
-  uint32_t dtype; /* as torch has it: "float32" */
+  uint32_t dtype; /* torch's name, such as "float32" */
   uint32_t shape; /* "[2, 3]" */
-  uint32_t file;  /* that holds all elements, from `file_offset` on; 0: none does */
+  uint32_t file;  /* contains all elements, from `file_offset` on; 0: no file */
   uint64_t file_offset;
-  uint64_t when; /* as now() gave it; 0: now */
+  uint64_t when; /* from now(); 0: now */
   int64_t elements;
   int64_t zeros;
   int64_t nans;
   int64_t infs;
-  double minimum; /* this and the next: of the finite elements, of which there may be none */
+  double minimum; /* this and the next: of the finite elements; there may be none */
   double maximum;
   double mean;
   double variance;
   double l1;
   double l2;
-  /* By rising bucket: bucket << 48 | count, wire::TensorStatistics has how; at most 5,120. */
+  /* In ascending order: bucket << 48 | count, see wire::TensorStatistics; at most 5,120. */
   const uint64_t* buckets;
   uint32_t bucket_count;
 } sonde_tensor;
@@ -83,48 +83,48 @@ enum {
   SONDE_TENSOR_OTHER = 6
 };
 
-/* What the recording library offers. Later versions append; `size` says how much is there. */
+/* The functions of the recording library. Later versions append; `size` is the size of the table.
+ */
 typedef struct sonde_api_table {
   uint32_t version;
   uint32_t size;
-  /* The id of a text, stable in this process and its forked children; when the table is full, that
-   * of "(name lost)"; 0 when there is no room for the text now. */
+  /* Returns the id of a text, stable in this process and its forked children. If the table is full,
+   * returns the id of "(name lost)"; if there is no room for the text now, 0. */
   uint32_t (*intern)(const char* text, size_t length);
-  /* Opens a scope; returns its token, 0 when nothing is recorded. `probe` is one of SONDE_PROBE_….
-   */
+  /* Opens a scope. Returns its token, 0 if nothing is recorded. `probe`: SONDE_PROBE_…. */
   uint32_t (*begin)(uint32_t kind, uint32_t name, uint32_t probe);
-  /* Closes the scope with this token; 0 is ignored. */
+  /* Closes the scope with this token; ignores 0. */
   void (*end)(uint32_t token);
   void (*mark)(uint32_t name, uint32_t probe);
   void (*scalar)(uint32_t name, double value);
   /* Work of the iteration that is open or ended last on the thread; 0: unknown. */
   void (*iteration_info)(uint64_t samples, uint64_t tokens, double flops);
-  /* A key and text value: of the scope `token`, or with token 0 of the process. */
+  /* A key and a text value, for the scope `token` or, with token 0, for the process. */
   void (*metadata)(uint32_t token, uint32_t key, uint32_t text);
   void (*argument_int)(uint32_t token, uint32_t key, int64_t value);
-  /* Is this probe recording now? Cheap enough to ask at every event. */
+  /* Whether this probe records now. Cheap enough for a call at every event. */
   int (*enabled)(uint32_t probe);
   /* The communicators that this process creates from now on have this key and these members (ranks
    * in order), until `communicator_hint(NULL, NULL, 0)`. Groups are created one at a time, so one
-   * hint a process is enough. */
+   * hint per process is enough. */
   void (*communicator_hint)(const char* key, const int32_t* ranks, int32_t count);
-  /* The recorder's clock, and a scalar of the time that it showed then: for values that arrive
-   * late, as from a device. */
+  /* now() reads the recorder's clock. scalar_at() records a scalar with such a time, for values
+   * that arrive late, for example from a device. */
   uint64_t (*now)(void);
   void (*scalar_at)(uint32_t name, double value, uint64_t when);
-  /* Of the probe `python`: a call of native code that has returned, or a collection of garbage.
-   * `category`: SONDE_CATEGORY_…; times as now() gave them. */
+  /* For the probe `python`: a finished call of native code, or a garbage collection. `category`:
+   * SONDE_CATEGORY_…; times from now(). */
   void (*native_call)(uint32_t name, uint32_t category, uint64_t begin, uint64_t end);
-  /* Of the probe `tensor`. 0: it was not recorded, and is counted. */
+  /* For the probe `tensor`. Returns 0 if the record was not written, and counts that. */
   int (*tensor)(const sonde_tensor* tensor);
-  /* What the probe was asked for and cannot do, so often: counted as lost, "not supported". */
+  /* Counts tensors that were requested but cannot be recorded, as lost: "not supported". */
   void (*lost_tensors)(uint32_t count);
-  /* Of a run that switches probes off and on, to tell what they cost: those that it does that with,
-   * a bit 1 << SONDE_PROBE_… each; 0: it is no such run. */
+  /* For a run that switches probes to measure their cost: returns the switched probes, as bits 1 <<
+   * SONDE_PROBE_…; 0: not such a run. */
   uint32_t (*calibrated)(void);
-  /* Those of them that are off now. */
+  /* Those of the switched probes that are off now. */
   uint32_t (*masked)(void);
-  /* So many calls, which `probe` would have recorded, have passed because it is off. */
+  /* `calls` calls were not recorded because `probe` is off. */
   void (*unrecorded)(uint32_t probe, uint32_t calls);
 } sonde_api_table;
 
@@ -136,7 +136,7 @@ enum {
   SONDE_PROBE_TENSOR = 13
 };
 
-/* Whose code a call of Python's runs. */
+/* Whose code a call from Python runs. */
 enum {
   SONDE_CATEGORY_PYTHON = 1,
   SONDE_CATEGORY_FRAMEWORK = 2,
@@ -146,9 +146,9 @@ enum {
 
 static const sonde_api_table* sonde_found;
 
-/* Later would be too late: dlsym takes the loader's lock, which a thread that waits for this one
- * may hold. A constructor's own thread holds it, or there is no other yet. The library that offers
- * the table defines SONDE_NO_LOOKUP. */
+/* Must not run later. dlsym takes the loader's lock, which a thread that waits for this one may
+ * hold. In a constructor, this thread holds it, or no other thread exists yet. The library that
+ * provides the table defines SONDE_NO_LOOKUP. */
 #ifndef SONDE_NO_LOOKUP
 __attribute__((constructor(101), used)) static void sonde_look_up(void) {
   typedef const sonde_api_table* (*sonde_api_function)(uint32_t);
@@ -156,7 +156,7 @@ __attribute__((constructor(101), used)) static void sonde_look_up(void) {
   void* symbol = dlsym(everywhere, "sonde_api");
   sonde_api_function function;
   if (symbol == NULL) {
-    dlerror(); /* or it would say so to the program, which did not ask */
+    dlerror(); /* otherwise the program's next dlerror() would report this lookup */
     return;
   }
   /* ISO C has no cast from object to function pointer. */
@@ -172,16 +172,15 @@ static inline const sonde_api_table* sonde_table(void) {
 
 typedef uint32_t sonde_scope;
 
-/* Opens a scope named by a text that may change from call to call. `kind`: SONDE_PHASE,
- * SONDE_OPERATION, …. */
+/* Opens a scope whose name may change between calls. `kind`: SONDE_PHASE, SONDE_OPERATION, …. */
 static inline sonde_scope sonde_begin(uint32_t kind, const char* name) {
   const sonde_api_table* api = sonde_table();
   return api == NULL ? 0u
                      : api->begin(kind, api->intern(name, strlen(name)), SONDE_PROBE_ANNOTATION);
 }
 
-/* The same with a name that never changes at this place in the code; `cache` is a static of that
- * place. */
+/* The same with a name that never changes at this place in the code; `cache` is a static variable
+ * of that place. */
 static inline sonde_scope sonde_begin_cached(uint32_t kind, const char* name, uint32_t* cache) {
   const sonde_api_table* api = sonde_table();
   uint32_t id;
@@ -201,7 +200,7 @@ static inline void sonde_end(sonde_scope scope) {
     api->end(scope);
 }
 
-/* An instant worth a flag in the timeline. */
+/* Marks an instant in the timeline. */
 static inline void sonde_mark(const char* name) {
   const sonde_api_table* api = sonde_table();
   if (api != NULL)
@@ -216,14 +215,14 @@ static inline void sonde_scalar(const char* name, double value) {
     api->scalar(api->intern(name, strlen(name)), value);
 }
 
-/* How much work that iteration does; 0 where unknown. */
+/* The amount of work in that iteration; 0 if unknown. */
 static inline void sonde_iteration_info(uint64_t samples, uint64_t tokens, double flops) {
   const sonde_api_table* api = sonde_table();
   if (api != NULL)
     api->iteration_info(samples, tokens, flops);
 }
 
-/* A fact about the run (algorithm, environment, seed): shown in every report. */
+/* A fact about the run (algorithm, environment, seed) that every report shows. */
 static inline void sonde_metadata(const char* key, const char* value) {
   const sonde_api_table* api = sonde_table();
   if (api != NULL)
@@ -238,7 +237,7 @@ static inline void sonde_metadata(const char* key, const char* value) {
 
 namespace sonde {
 
-/* Closes its scope when it goes out of scope; see SONDE_SCOPE. */
+/* Closes its scope in its destructor; see SONDE_SCOPE. */
 class Scope {
  public:
   explicit Scope(sonde_scope scope) noexcept : scope_(scope) {}

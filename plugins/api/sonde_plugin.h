@@ -1,4 +1,4 @@
-/* Probes from outside: a shared object that records into Sonde's traces.
+/* External probes: a shared object that records into Sonde's traces.
  *
  *   #include <sonde/sonde_plugin.h>
  *
@@ -8,18 +8,18 @@
  *   const sonde_plugin sonde_plugin_descriptor = {
  *       SONDE_PLUGIN_HEAD, "toysim", "simulator", "1.0", "calls of libtoysim", start, NULL, NULL};
  *
- * `sonde run --plugin ./libtoysim_probe.so -- COMMAND` preloads it, behind Sonde's own libraries,
- * into every program that the recorder goes into. So it may define functions of other libraries and
- * stand in front of them, or record from callbacks that it registers somewhere. Pure C without
- * dependencies; docs/plugins.md walks through an example.
+ * `sonde run --plugin ./libtoysim_probe.so -- COMMAND` preloads it, after Sonde's own libraries,
+ * into every program that Sonde records. So it may intercept functions of other libraries by
+ * defining them, or record from callbacks that it registers. Pure C without
+ * dependencies; docs/plugins.md explains an example.
  *
- * Versions: a plugin says in `abi` what it was built for, and Sonde refuses another one before the
- * job starts. Within a version structures only grow at their end; `size` says how much is there.
+ * Versions: `abi` is the version for which a plugin was built. Sonde refuses another version before
+ * the job starts. Within a version, structures only grow at their end; `size` is the actual size.
  *
- * Mistakes: Sonde checks what it is given. A call that cannot be is left out and counted under the
- * plugin's name in the trace's table `loss`; the job never notices. A callback that throws a C++
- * exception switches its plugin off, with a note. Nothing can contain a plugin that writes to
- * memory which is not its own.
+ * Mistakes: Sonde checks all arguments. An invalid call is ignored and counted under the
+ * plugin's name in the trace's table `loss`; the job is not affected. If a callback throws a C++
+ * exception, Sonde switches the plugin off, with a note. Sonde cannot protect the job from a plugin
+ * that writes to foreign memory.
  */
 #ifndef SONDE_SONDE_PLUGIN_H
 #define SONDE_SONDE_PLUGIN_H
@@ -43,63 +43,65 @@ enum {
   SONDE_PLUGIN_CHECKPOINT = 9,
   SONDE_PLUGIN_EVALUATION = 10,
   SONDE_PLUGIN_OPERATOR = 12,
-  SONDE_PLUGIN_API = 13, /* a call of a library: what most plugins record */
+  SONDE_PLUGIN_API = 13, /* a call of a library; most plugins record these */
   SONDE_PLUGIN_IO = 15,
   SONDE_PLUGIN_WAIT = 16
 };
 
-/* Of a note. */
+/* Severity of a note. */
 enum { SONDE_PLUGIN_INFO = 1, SONDE_PLUGIN_WARNING = 2, SONDE_PLUGIN_ERROR = 3 };
 
-/* Something that was recorded and may be ended, or said something of; 0: nothing was. */
+/* An event that was recorded and may be ended or get arguments; 0: none. */
 typedef uint64_t sonde_plugin_event;
 
-/* What Sonde offers a plugin. Handed to `start`; its first argument is always itself. Valid until
- * the process ends, in forked children too. Read-only.
+/* The functions that Sonde offers a plugin. `start` receives the table; the first argument of each
+ * function is the table itself. Valid until the process ends, in forked children too. Read-only.
  *
- * Every function may be called from any thread, from signal handlers and in a forked child, between
- * `start` and `stop`; it keeps errno, blocks on no other thread, allocates nothing and never
- * throws. In a signal handler that has interrupted another of these calls on its own thread, the
- * record is left out and counted. No function keeps a pointer that it was given. */
+ * Any thread, a signal handler and a forked child may call every function, between `start` and
+ * `stop`. A function keeps errno, waits for no other thread, allocates nothing and never throws. If
+ * a signal handler has interrupted another of these calls on its own thread, its record is left out
+ * and counted. No function keeps a pointer that it receives. */
 typedef struct sonde_plugin_host sonde_plugin_host;
 struct sonde_plugin_host {
   uint32_t abi;  /* SONDE_PLUGIN_ABI of the recording Sonde */
   uint32_t size; /* bytes of this structure */
 
-  /* The id of a text of `length` bytes (at most 16 KiB, UTF-8), by which names and keys are given:
-   * the same for the same bytes, valid in this process and its forked children. Keep it: looking a
-   * text up takes longer than recording. 0: the text is empty, or there is no room for it;
-   * recording with it then counts as a mistake. Plugins may fill three quarters of a process's
-   * table of 49,152 texts. */
+  /* Returns the id of a text of `length` bytes (at most 16 KiB, UTF-8). Names and keys are passed
+   * as ids. The id is the same for the same bytes, and valid in this process and its forked
+   * children. Keep it: looking up a text takes longer than recording. 0: the text is empty, or
+   * there is no room for it; recording with 0 counts as a mistake. Plugins may fill three quarters
+   * of a process's table of 49,152 texts. */
   uint32_t (*intern)(const sonde_plugin_host* host, const char* text, size_t length);
 
-  /* Whether anything is recorded now: 0 while recording is paused, off, or outside what --capture
-   * asks for. A load and a test; worth asking before work that only serves a record. What is
-   * recorded while it says 0 is left out, and no mistake. */
+  /* Whether anything is recorded now. 0 while recording is paused, off, or outside the --capture
+   * selection. Costs a load and a test; call it before work that only serves a record. Records made
+   * while it returns 0 are left out; that is not a mistake. */
   int (*enabled)(const sonde_plugin_host* host);
 
-  /* Now, on the recorder's clock, for `call`. In ticks, which are no ns: only to be handed back. */
+  /* The current time of the recorder's clock, for `call`. In ticks, not ns: only for passing back.
+   */
   uint64_t (*now)(const sonde_plugin_host* host);
 
-  /* Opens a slice of this kind on the calling thread, named by `name`; what the thread records
-   * until its `end` lies inside. Scopes of a thread should nest. At most 128 are open on a thread,
-   * those of others included; past it they are dropped and counted (`depth`). */
+  /* Opens a slice of this kind on the calling thread, with name `name`. Everything that the thread
+   * records until its `end` is inside it. Scopes of a thread should nest. A thread can have at most
+   * 128 open scopes, including those of other probes; further ones are dropped and counted
+   * (`depth`). */
   sonde_plugin_event (*begin)(const sonde_plugin_host* host, uint32_t kind, uint32_t name);
 
-  /* Closes it. On the thread that began it, and by the plugin that did; 0 is ignored. */
+  /* Closes the scope. Call it on the thread that began it, from the same plugin; 0 is ignored. */
   void (*end)(const sonde_plugin_host* host, sonde_plugin_event scope);
 
-  /* A slice that the calling thread has just finished; both times from `now`. One record, where
-   * `begin` and `end` are two: best for calls that say nothing while they run. */
+  /* A slice that the calling thread has just finished; both times are from `now`. Writes one
+   * record, while `begin` and `end` write two: best for calls without inner records. */
   sonde_plugin_event (*call)(
       const sonde_plugin_host* host, uint32_t kind, uint32_t name, uint64_t begin, uint64_t end);
 
-  /* An instant worth a flag in the timeline. */
+  /* Marks an instant in the timeline. */
   sonde_plugin_event (*mark)(const sonde_plugin_host* host, uint32_t name);
 
-  /* Says something of a scope that is open, or of what the thread recorded last: `key` is an id of
-   * `intern`. Arguments of event 0 are ignored. A text is copied, at most 16 KiB, and takes a place
-   * in the table of texts. */
+  /* Adds an argument to an open scope, or to the last record of the thread. `key`: an id from
+   * `intern`. Ignores arguments for event 0. A text is copied, at most 16 KiB, and uses a place in
+   * the table of texts. */
   void (*argument_int)(const sonde_plugin_host* host,
                        sonde_plugin_event of,
                        uint32_t key,
@@ -114,46 +116,47 @@ struct sonde_plugin_host {
                         const char* text,
                         size_t length);
 
-  /* A counter of this process, with its unit ("bytes", "ns", "" for a mere number); texts end in a
-   * zero. The same id for the same name and unit. 0: there is no room, or there are 1024 already,
-   * of all plugins. */
+  /* Returns the id of a counter of this process with its unit ("bytes", "ns", "" for a plain
+   * number); texts end with a zero. Returns the same id for the same name and unit. 0: no room, or
+   * all plugins together already have 1024 counters. */
   uint32_t (*counter)(const sonde_plugin_host* host, const char* name, const char* unit);
 
-  /* The counter has this value from now on, which is finite. From as many threads as one likes. */
+  /* The counter has this value, which must be finite, from now on. Any number of threads may call.
+   */
   void (*value)(const sonde_plugin_host* host, uint32_t counter, double value);
 
-  /* A line for whoever reads the trace (table `note`), which `sonde run` shows at the end when it
-   * is a warning or an error: that a library's version is unknown, that a device is missing. At
-   * most 100 in a process. The text ends in a zero. */
+  /* A line for readers of the trace (table `note`), for example that a library's version is unknown
+   * or a device is missing. `sonde run` prints warnings and errors at the end. At most 100 per
+   * process. The text ends with a zero. */
   void (*note)(const sonde_plugin_host* host, uint32_t severity, const char* text);
 };
 
-/* What a plugin is. The one thing it exports: constant, filled in by the compiler, since Sonde
- * reads it from the file without running any of its code. Texts end in a zero inside their arrays.
- */
+/* The descriptor of a plugin: the only object that it must export. It must be constant and
+ * initialised by the compiler, because Sonde reads it from the file without running any code. Texts
+ * end with a zero inside their arrays. */
 typedef struct sonde_plugin {
   uint32_t abi;  /* SONDE_PLUGIN_ABI */
   uint32_t size; /* sizeof(sonde_plugin) */
 
-  char name[32]; /* by which it is counted: a-z, 0-9, - and _, a letter first; none of Sonde's */
-  char category[32]; /* slice.category of what it records, likewise; empty: its name */
+  char name[32];     /* names it in tables: a-z, 0-9, - and _, a letter first; none of Sonde's */
+  char category[32]; /* slice.category of its records, same rules; empty: its name */
   char version[16];
   char description[128]; /* one line */
 
-  /* Before main, on its thread, once all libraries and static objects of the program have been
-   * initialised; a wrapper may be called before it. Not called where nothing is recorded. Other
-   * than 0: the plugin does not want to record in this process. May take its time, but the job
-   * waits. Must be there. */
+  /* Called before main, on its thread, after all libraries and static objects of the program have
+   * been initialised; a wrapper may be called earlier. Not called if nothing is recorded. A result
+   * other than 0 means that the plugin does not record in this process. May take time, but the job
+   * waits. Required. */
   int (*start)(const sonde_plugin_host* host);
 
-  /* At exit or the return from main, on that thread, after the handlers that the program gave to
-   * atexit: other threads may still run, and what they record afterwards counts as a mistake. Not
-   * where the process ends by _exit, abort, a signal or exec; in each forked child that exits, too.
-   * NULL: nothing to do. */
+  /* Called at exit or the return from main, on that thread, after the handlers that the program
+   * registered with atexit. Other threads may still run; their later records count as mistakes. Not
+   * called if the process ends by _exit, abort, a signal or exec. Also called in each forked child
+   * that exits. NULL: not needed. */
   void (*stop)(void);
 
-  /* In each child made by fork, before fork returns there: threads of the parent are gone. NULL:
-   * nothing to do. */
+  /* Called in each child of fork, before fork returns there; the parent's threads are gone. NULL:
+   * not needed. */
   void (*forked)(void);
 } sonde_plugin;
 

@@ -1,5 +1,5 @@
-/* A made-up simulator of bouncing balls, in the place of one that a site has: a library that knows
- * nothing of Sonde. */
+/* A made-up simulator of bouncing balls. It represents a site's own library, which knows nothing of
+ * Sonde. */
 #ifndef BALLSIM_H
 #define BALLSIM_H
 
@@ -9,9 +9,9 @@ extern "C" {
 
 typedef struct ballsim ballsim;
 
-/* Balls that rest one metre apart, the lowest at one metre; NULL when there is no memory. */
+/* Creates balls that rest one metre apart, the lowest at one metre; NULL if there is no memory. */
 ballsim* ballsim_create(int balls);
-/* Lets them fall and bounce for so many seconds; returns their energy in joules. */
+/* Lets them fall and bounce for `seconds`; returns their energy in joules. */
 double ballsim_step(ballsim* world, double seconds);
 void ballsim_destroy(ballsim* world);
 

@@ -3,8 +3,8 @@
  *   cc -shared -fPIC -O2 -o libballsim_probe.so ballsim_probe.c -ldl
  *   sonde run --plugin ./libballsim_probe.so -- ./bounce
  *
- * It is not linked with libballsim: it stands in front of its functions, in every program that is
- * recorded, and most of these do not have it. */
+ * It is not linked with libballsim. It intercepts the library's functions in every recorded
+ * program, and most of these do not have the library. */
 #define _GNU_SOURCE
 #include "ballsim.h"
 
@@ -12,7 +12,7 @@
 #include <sonde/sonde_plugin.h>
 #include <string.h>
 
-static const sonde_plugin_host* host; /* NULL until start, and where nothing is recorded */
+static const sonde_plugin_host* host; /* NULL until start, and if nothing is recorded */
 static uint32_t createName;
 static uint32_t stepName;
 static uint32_t ballsKey;
@@ -36,8 +36,8 @@ const sonde_plugin sonde_plugin_descriptor = {SONDE_PLUGIN_HEAD,
                                               NULL,
                                               NULL};
 
-/* The library's own function. RTLD_NEXT finds it where the program is linked with it. What Python
- * loads is not in that list, but the loader knows it by its name. */
+/* Returns the library's own function. RTLD_NEXT finds it if the program is linked with the library.
+ * A library that Python loads is not in that list, but the loader finds it by its name. */
 static void* real(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);
   void* library;

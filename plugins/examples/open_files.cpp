@@ -1,4 +1,4 @@
-// Records how many files the process has open, every 20 ms, from a thread of its own.
+// Records the number of files that the process has open, every 20 ms, on a separate thread.
 //
 //   c++ -std=c++17 -shared -fPIC -O2 -o libopen_files.so open_files.cpp -pthread
 //   sonde run --plugin ./libopen_files.so -- python3 train.py
@@ -26,7 +26,7 @@ struct Sampler {
     std::unique_lock<std::mutex> lock(mutex);
     do {
       std::error_code failure;
-      double files = -1;  // the one that looks
+      double files = -1;  // the listing's own descriptor does not count
       for (auto at = std::filesystem::directory_iterator("/proc/self/fd", failure);
            !failure && at != std::filesystem::directory_iterator();
            at.increment(failure))
@@ -40,7 +40,7 @@ Sampler* sampler = nullptr;
 
 int start(const sonde_plugin_host* host) {
   sampler = new Sampler{host, host->counter(host, "open files", ""), {}, {}, false, {}};
-  // The program's signals are for its own threads.
+  // The program's signals must go to its own threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -62,7 +62,7 @@ void stop() {
   delete sampler;
 }
 
-// The thread is the parent's, and with it whatever it holds.
+// The thread, with everything it holds, exists only in the parent.
 void forked() {
   sampler = nullptr;
 }

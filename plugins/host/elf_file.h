@@ -1,5 +1,5 @@
-// A shared object as a file: what the loader would make of it, and the bytes of what it exports,
-// without running any of its code. Nothing in the file is trusted. One thread.
+// A shared object as a file: its load layout and the bytes of its exported objects, read without
+// running any of its code. Nothing in the file is trusted. One thread.
 #pragma once
 
 #include "base/result.h"
@@ -16,7 +16,7 @@ namespace sonde::plugins {
 
 class ElfFile {
  public:
-  // InvalidArgument when it is no shared object for this machine, which says what it is; Io.
+  // InvalidArgument: not a shared object for this machine; the message says what it is. Io.
   static Result<ElfFile> open(const std::filesystem::path& path);
   ElfFile(ElfFile&& other) noexcept;
   ElfFile& operator=(ElfFile&&) = delete;
@@ -24,9 +24,9 @@ class ElfFile {
   ElfFile& operator=(const ElfFile&) = delete;
   ~ElfFile();
 
-  // The first bytes, at most `most`, of the object that it exports under this name, as they are in
-  // the file. NotFound when it exports none; Unsupported when there are none in the file, because
-  // they are made when it is loaded.
+  // Returns the first bytes, at most `most`, of the object that it exports under this name, as
+  // stored in the file. NotFound: it exports no such object. Unsupported: the file has no bytes for
+  // it, because they are created when it is loaded.
   Result<std::vector<std::byte>> exported(const std::string& name, std::size_t most) const;
 
  private:

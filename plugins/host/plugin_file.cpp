@@ -27,7 +27,7 @@ std::string textOf(const char (&text)[N]) {
   return {text, lengthIn(text)};
 }
 
-// What a person can do about it. None and NoStart do not come here.
+// The user's remedy for a fault. Never called with None or NoStart.
 std::string adviceOn(Fault fault, const sonde_plugin& plugin) {
   switch (fault) {
     case Fault::Abi:
@@ -77,7 +77,7 @@ Result<PluginFile> checkPlugin(const fs::path& path) {
     return refused(whole, bytes.error().code, bytes.error().message + ": see `docs/plugins.md`");
   sonde_plugin plugin{};
   std::memcpy(&plugin, bytes->data(), std::min(bytes->size(), sizeof plugin));
-  // Another version may have another descriptor; its first two fields stay.
+  // Another version may have another descriptor, but with the same first two fields.
   Fault fault = faultOf(plugin);
   if (fault == Fault::None && bytes->size() < sizeof plugin)
     fault = Fault::Size;

@@ -16,13 +16,14 @@
 namespace sonde::plugins {
 namespace {
 
-constexpr std::size_t kMostBytes = 3500;  // of their paths, in the environment of each program
+// The limit for their paths, which are in every program's environment.
+constexpr std::size_t kMostBytes = 3500;
 
 bool isOf(const std::string& entry, const char* name) {
   return entry.rfind(name, 0) == 0;
 }
 
-// The environment in which the loader lists what it would load, and ends.
+// The environment in which the loader lists the libraries that it would load, and exits.
 std::vector<std::string> trialEnvironment(const std::vector<PluginFile>& plugins,
                                           const std::vector<std::string>& environment) {
   std::vector<std::string> trial;
@@ -50,7 +51,7 @@ std::string readAll(int fd) {
   }
 }
 
-// What the loader prints; empty when it could not be asked.
+// Returns the loader's output; empty if the loader could not be run.
 std::string askLoader(const std::string& program, std::vector<std::string> environment) {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0)

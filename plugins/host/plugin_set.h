@@ -10,13 +10,13 @@
 
 namespace sonde::plugins {
 
-// Each by itself, and that none comes twice and there are not too many. In the order given.
+// Checks each plugin, that none is given twice, and that there are not too many. Keeps the order.
 Result<std::vector<PluginFile>> checkPlugins(const std::vector<std::string>& paths);
 
-// Whether the loader would find all that they need in a program with this environment (NAME=VALUE):
-// one that lacks a library would keep each program of the job from starting. Asked of the loader
-// itself, which lists libraries without running any code of theirs. `program`: a dynamic one of
-// this machine, which does not run either.
+// Whether the loader would find everything that the plugins need in a program with this environment
+// (NAME=VALUE). A plugin that lacks a library would prevent every program of the job from starting.
+// Asks the loader itself, which lists libraries without running their code. `program`: a dynamic
+// program for this machine, which is not run either.
 Result<void> tryLoading(const std::vector<PluginFile>& plugins,
                         const std::string& program,
                         const std::vector<std::string>& environment);

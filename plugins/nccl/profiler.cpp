@@ -1,8 +1,8 @@
-// libnccl-profiler-sonde.so: NCCL's profiler plugin as a library of its own, which
-// NCCL_PROFILER_PLUGIN=sonde makes NCCL load, for programs that LD_PRELOAD does not reach. It has
-// no recorder: the plugin in libsonde_preload.so is what it hands NCCL, that of the process if it
-// is there, else the one in its own folder, which records if the environment names a session
-// (SONDE_SESSION). Without either it asks NCCL for nothing.
+// libnccl-profiler-sonde.so: NCCL's profiler plugin as a separate library, for programs that
+// LD_PRELOAD does not reach. NCCL_PROFILER_PLUGIN=sonde makes NCCL load it. It has no recorder: it
+// passes NCCL the plugin of libsonde_preload.so. It takes the copy in the process or else the one
+// in its own folder, which records if the environment names a session (SONDE_SESSION). Without
+// either it requests no events from NCCL.
 //
 // NCCL reads the six symbols after this library has been loaded, so the constructor fills them in.
 #include "collector/core/platform/symbol_versions.h"
@@ -47,7 +47,7 @@ ncclResult_t end(void*) {
 
 }  // namespace
 
-// Variables, so without extern "C" no name is mangled either.
+// Variables: their names are not mangled even without extern "C".
 #define SONDE_PLUGIN(version, begin)                                                     \
   [[gnu::visibility("default")]] ncclProfiler_v##version##_t ncclProfiler_v##version = { \
       "Sonde", begin, startEvent, stopEvent, recordEventState, end}

@@ -111,7 +111,7 @@ def _run_shadowed():
     from importlib import util
     module = util.module_from_spec(spec)
     sys.modules["sitecustomize"] = module
-    spec.loader.exec_module(module)  # what it raises is reported by site, as it would be without this file
+    spec.loader.exec_module(module)  # site reports its exceptions, as without this file
 
 
 if _wants("torch", True) and "torch" not in sys.modules:

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// What 95 % of normal errors stay within, in standard errors.
+// The width of a 95 % interval of a normal error, in standard errors.
 constexpr double kInterval = 1.96;
 
 Result<std::optional<std::string>> textOf(const store::Database& trace, const char* sql) {
@@ -28,7 +28,7 @@ Result<std::optional<std::string>> textOf(const store::Database& trace, const ch
   return text.error();
 }
 
-// Of meta.calibrated; nlohmann throws where a key is missing or of another type.
+// Parses meta.calibrated. nlohmann throws if a key is missing or has another type.
 Result<CalibrationFound> parsed(const std::string& text) {
   CalibrationFound found;
   const json document = json::parse(text, nullptr, false);
@@ -52,7 +52,7 @@ Result<CalibrationFound> parsed(const std::string& text) {
   return found;
 }
 
-// Of a run in which no probe was off in any iteration.
+// The reason for no result, in a run in which no probe was off in any iteration.
 Result<std::string> whyNone(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const std::int64_t iterations,
                    trace.queryInteger("SELECT count(*) FROM iteration WHERE dur_ns >= 0"));
@@ -72,7 +72,7 @@ double percentOf(double ns, const CalibrationFound& found) {
   return 100 * ns / found.iterationNs;
 }
 
-// "torch 2.2, net 0.6": those that the run has shown, or those that it has not.
+// "torch 2.2, net 0.6": the probes that the run has measured, or the others.
 std::string listOf(const CalibrationFound& of, bool found) {
   std::string list;
   for (const CalibrationFound::Probe& probe : of.probes)

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 using engine::calibration::CalibrationRun;
 using engine::correction::CostTable;
 
-// The last line that the command wrote; of one that wrote nothing, and may not have been started,
-// the first one of sonde run.
+// The last line of the command's error output. If the message may be from sonde run itself, because
+// the command wrote nothing or may not have started, the first one of sonde run.
 std::string reasonIn(const fs::path& path, bool mayBeOurs) {
   std::string last;
   std::string ours;
@@ -46,14 +46,14 @@ std::string reasonIn(const fs::path& path, bool mayBeOurs) {
   return reason.substr(0, reason.find('\n'));
 }
 
-// As CalibrationPrecision has it.
+// See CalibrationPrecision.
 double reachedIn(const engine::calibration::CalibratedCosts& costs) {
   const bool anyFound = std::any_of(
       costs.shares.begin(), costs.shares.end(), [](const auto& share) { return share.found; });
   return (anyFound ? costs.noiseNs : costs.overheadErrorNs) / costs.iterationNs;
 }
 
-constexpr int kFewestRounds = 5;  // of fewer a standard error may be small by chance
+constexpr int kFewestRounds = 5;  // with fewer, a standard error may be small by chance
 
 class Calibration {
  public:
@@ -86,7 +86,7 @@ class Calibration {
     std::shuffle(configurations_.begin(), configurations_.end(), random_);
     for (const std::uint32_t off : configurations_) {
       if (round == 0 && off == 0)
-        continue;  // the first run was that one
+        continue;  // the first run had this configuration
       tellProgress();
       SONDE_TRY(record(off));
       SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
@@ -103,14 +103,14 @@ class Calibration {
         static_cast<double>(runs_.size()) / all);
   }
 
-  // With all probes; tells what is to be switched off.
+  // Runs with all probes; determines which probes can be switched off.
   Result<void> firstRun() {
     options_.progress("run 1", 0);
     SONDE_TRY(record(0));
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
     SONDE_TRY_ASSIGN(CostTable known, CostTable::read(trace));
     known_ = known;
-    known.assumeFreeWhileOff("cuda");  // a run without it has no CUPTI either
+    known.assumeFreeWhileOff("cuda");  // a run without it does not load CUPTI
     fitted_.emplace(std::move(known));
     SONDE_TRY(add(trace, 0));
     SONDE_TRY(readMachine(trace));
@@ -127,7 +127,8 @@ class Calibration {
     return {};
   }
 
-  // What is found holds for runs with blocks without probes, too, where CUPTI stays.
+  // The costs must also hold for runs that switch probes off in blocks, in which CUPTI stays
+  // loaded.
   void restoreUnrecorded(engine::correction::CostSet& costs) const {
     for (engine::correction::MeasuredCost& row : costs.rows)
       for (const engine::correction::MeasuredCost& known : known_->rows())
@@ -162,7 +163,7 @@ class Calibration {
     arguments.insert(arguments.end(), options_.command.begin(), options_.command.end());
     const fs::path errors = folder_ / "stderr";
     std::error_code ignored;
-    fs::remove(tracePath(), ignored);  // lest one be read that this run has not made
+    fs::remove(tracePath(), ignored);  // so that no trace of an earlier run is read
     const auto status = runToItsEnd("/proc/self/exe", arguments, errors);
     if (!status)
       return Error{ErrorCode::Io,
@@ -171,7 +172,7 @@ class Calibration {
       return {};
     if (WIFSIGNALED(*status))
       return Error{ErrorCode::Io, fmt::format("interrupted by signal {}", WTERMSIG(*status))};
-    // 125 to 127 may be sonde run's own.
+    // sonde run itself may exit with 125 to 127.
     const int exit = WEXITSTATUS(*status);
     const std::string reason = reasonIn(errors, exit >= 125 && exit <= 127);
     return Error{ErrorCode::Io,
@@ -184,10 +185,10 @@ class Calibration {
   const CalibrationOptions& options_;
   fs::path folder_;
   std::mt19937 random_{1};
-  std::optional<CostTable> known_;   // by the first run
-  std::optional<CostTable> fitted_;  // the same for what these runs can tell
+  std::optional<CostTable> known_;   // from the first run
+  std::optional<CostTable> fitted_;  // the same, restricted to what these runs can measure
   CalibratedMachine machine_;
-  std::vector<std::uint32_t> configurations_;  // probes that are off
+  std::vector<std::uint32_t> configurations_;  // the probes that are off in each
   std::vector<CalibrationRun> runs_;
 };
 

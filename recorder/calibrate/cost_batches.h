@@ -1,5 +1,5 @@
-// How the programs that make calls which Sonde records (cost_program.h, cuda_cost_program.h) time
-// them: in batches, in turns with batches of nothing but work.
+// How the cost programs (cost_program.h, cuda_cost_program.h) time calls that Sonde records: in
+// batches, alternating with batches that only do work.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sonde::recorder::cost {
 inline constexpr int kBatches = 24;
 inline constexpr int kCalls = 150;  // of one batch
 
-// What a program does between two calls: its code and data take the caches.
+// The work between two calls, whose code and data occupy the caches.
 inline void work() {
   static std::array<unsigned char, 16 << 10> data{};
   for (std::size_t at = 0; at < data.size(); at += 64)
@@ -30,9 +30,9 @@ double nsOfBatch(Body body) {
   return spent.count() / kCalls;
 }
 
-// How much longer work takes with the calls, the one in turns with the other; `settle` ends each
-// batch, untimed. The lower quartile of the batches: what disturbs one makes it longer, never
-// shorter.
+// Returns how much longer work takes with the calls. Batches with and without calls alternate;
+// `settle` ends each pair, untimed. Uses the lower quartile of the batches: a disturbance only
+// makes a batch longer.
 template <std::size_t Batches = kBatches, typename Body, typename Settle>
 double nsOf(Body body, Settle settle) {
   std::array<double, Batches> alone{};
@@ -55,7 +55,7 @@ double nsOf(Body body) {
   return nsOf<Batches>(body, [] {});
 }
 
-// To stdout.
+// Prints to stdout.
 inline void print(const char* probe, const char* api, double ns) {
   std::printf("%s|%s|%.3f\n", probe, api, ns);
 }

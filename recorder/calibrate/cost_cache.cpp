@@ -32,7 +32,7 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
-// An interpreter that was replaced is another one.
+// A replaced interpreter has another identity.
 std::string identityOf(const std::string& program) {
   struct stat info {};
   if (program.empty() || ::stat(program.c_str(), &info) != 0)
@@ -79,7 +79,7 @@ std::optional<MeasuredCost> costOf(const json& from) {
 }  // namespace
 
 fs::path costCacheFolder(const std::vector<std::string>& environment) {
-  // As the XDG Base Directory Specification has it: a relative path is none.
+  // The XDG Base Directory Specification ignores relative paths.
   if (const fs::path cache = variable(environment, "XDG_CACHE_HOME"); cache.is_absolute())
     return cache / "sonde";
   const fs::path home = variable(environment, "HOME");
@@ -126,7 +126,7 @@ std::optional<CachedCosts> CostCache::read(std::chrono::sys_seconds now) const {
   return found;
 }
 
-// Under another name first: who reads finds the whole file or the one before.
+// Writes under another name first, so that readers find either the whole new file or the old one.
 void CostCache::write(const CachedCosts& found) const {
   if (folder_.empty())
     return;

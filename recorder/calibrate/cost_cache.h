@@ -1,9 +1,9 @@
-// What loops of the host found that recording a call costs, kept for later runs: to find it again
-// would delay the end of each by a second. One file for each machine, kernel, Sonde, interpreter
-// and set of probes, in $XDG_CACHE_HOME/sonde, or ~/.cache/sonde.
+// Keeps the measured costs of recording host calls for later runs, because measuring again would
+// delay the end of each run by a second. One file per machine, kernel, Sonde build, interpreter and
+// set of probes, in $XDG_CACHE_HOME/sonde or ~/.cache/sonde.
 //
-// Plain functions; any thread, and any number of processes at once. What cannot be read, or is
-// damaged, is as if it were not there; what cannot be written is left.
+// Plain functions; any thread, and any number of processes at once. A file that cannot be read, or
+// is damaged, counts as missing. Write errors are ignored.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -19,7 +19,7 @@ namespace sonde::recorder {
 
 struct CostCacheKey {
   std::string build;   // of Sonde's library
-  std::string python;  // path of the job's interpreter; empty: it is no Python
+  std::string python;  // path of the job's interpreter; empty: not a Python job
   std::uint32_t probeMask = 0;
 };
 
@@ -28,7 +28,7 @@ struct CachedCosts {
   std::chrono::sys_seconds measured;
 };
 
-// By the variables of `environment` (NAME=VALUE); empty: there is no place for it.
+// From the variables of `environment` (NAME=VALUE); empty: there is no place for it.
 std::filesystem::path costCacheFolder(const std::vector<std::string>& environment);
 
 class CostCache {
@@ -37,13 +37,13 @@ class CostCache {
 
   CostCache(std::filesystem::path folder, const CostCacheKey& key);
 
-  // Not what is older than kOldest, or from the future.
+  // Ignores costs that are older than kOldest, or from the future.
   std::optional<CachedCosts> read(std::chrono::sys_seconds now) const;
   void write(const CachedCosts& found) const;
 
  private:
   std::filesystem::path folder_;  // empty: none
-  std::string key_;               // as the file says it, too
+  std::string key_;               // also stored in the file
   std::filesystem::path file_;
 };
 

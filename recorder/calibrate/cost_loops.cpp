@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::correction::MeasuredCost;
 
-constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
+constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program without a GPU
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
 constexpr std::size_t kMostRounds = 3;
 constexpr char kInterrupted[] = "it was interrupted";
@@ -34,16 +34,17 @@ constexpr char kNoRoom[] = "there is no room to record a program that makes them
 struct CostProgram {
   std::string path;
   std::vector<std::string> arguments;
-  // Whether it shows what calls cost while their probe is off. One that only annotates does not, as
-  // annotations never are, nor one that uses CUDA: without `cuda` in any iteration CUPTI is not
-  // there at all, but it stays where blocks of iterations are without it.
+  // Whether the program can measure calls while their probe is off. A program that only annotates
+  // cannot, because annotations are never off. A program that uses CUDA cannot either: if `cuda` is
+  // off in all iterations, CUPTI is not loaded, but it stays loaded if `cuda` is off in some blocks
+  // of iterations.
   bool showsOff = true;
 };
 
-// A session of its own, which nobody drains, for as long as this lives.
+// A separate session that nobody drains, for the object's lifetime.
 class Spool {
  public:
-  // With `off` probes that can be switched off record in no iteration.
+  // With `off`, maskable probes are off in all iterations.
   static std::optional<Spool> open(const CostLoops& loops, bool off) {
     fs::path folder = loops.session / kCostFolders[off ? 1 : 0];
     if (mkdir(folder.c_str(), 0700) != 0)
@@ -79,7 +80,7 @@ class Spool {
   SessionPage page_;
 };
 
-// The sessions that the programs record in.
+// The sessions in which the programs record.
 struct Spools {
   Spool on;
   Spool off;
@@ -93,7 +94,7 @@ std::optional<Spools> openSpools(const CostLoops& loops) {
   return Spools{*std::move(on), *std::move(off)};
 }
 
-// nullopt: the program cannot be run here, its time is over, or there is no room to record it.
+// nullopt: the program cannot run here, its time is over, or there is no room to record it.
 std::optional<CostRound> roundOf(const CostProgram& program,
                                  const CostLoops& loops,
                                  const Allowance& allowance) {
@@ -108,7 +109,7 @@ std::optional<CostRound> roundOf(const CostProgram& program,
     request.companions = request.called = companionsOf(loops.probeMask);
     return timesIn(injectedEnvironment(loops.environment, loops.installation, request));
   };
-  const auto spools = openSpools(loops);  // anew: what is recorded in one stays there
+  const auto spools = openSpools(loops);  // new ones each time, because their records stay there
   if (!spools)
     return std::nullopt;
   CostRound round{timesIn(bare), {}, std::nullopt};
@@ -136,8 +137,8 @@ bool areAllTold(const CallTimes& calls,
   });
 }
 
-// More than are needed where calls have not shown yet, as of a machine whose speed changed from one
-// program to the next. Once `asked`, none of these.
+// Runs more rounds than needed if some calls have no cost yet, for example because the machine's
+// speed changed between programs. Once `asked` requests a stop, runs no such rounds.
 std::vector<CostRound> roundsOf(const CostProgram& program,
                                 const CostLoops& loops,
                                 const Allowance& allowance,
@@ -149,7 +150,7 @@ std::vector<CostRound> roundsOf(const CostProgram& program,
     if (!round)
       break;
     rounds.push_back(*std::move(round));
-    isEnough = rounds.back().on.empty() ||  // nor would the next record
+    isEnough = rounds.back().on.empty() ||  // the next round would not record either
                (rounds.size() >= kRoundsNeeded &&
                 (asked.stop_requested() || areAllTold(rounds.back().bare, costsOf(rounds), loops)));
   }
@@ -170,7 +171,7 @@ std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const std::stop_toke
   return costs;
 }
 
-// What is kept of earlier loops, else what they find now.
+// The kept costs of earlier loops, or else new ones.
 CachedCosts keptCosts(const CostLoops& loops, const std::stop_token& asked) {
   using std::chrono::floor;
   using std::chrono::seconds;
@@ -238,7 +239,7 @@ CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked) {
     found.whyNoCuda = std::move(ofCuda.whyNoCuda);
     std::move(ofCuda.costs.begin(), ofCuda.costs.end(), std::back_inserter(found.costs));
   }
-  // What the run does not record costs next to nothing.
+  // Probes that the run does not record cost next to nothing.
   std::erase_if(found.costs,
                 [&](const MeasuredCost& cost) { return !isRecorded(loops, cost.probe); });
   return found;

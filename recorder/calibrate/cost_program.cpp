@@ -22,12 +22,12 @@ using cost::nsOf;
 using cost::nsOfBatch;
 using cost::print;
 
-// So many fill the 1 MiB by which the spool grows (collector/core/platform/chunk.h), in records of
-// 40 bytes.
+// This many batches of 40-byte records fill the 1 MiB by which the spool grows
+// (collector/core/platform/chunk.h).
 constexpr int kGrowthBatches = 175;
-constexpr long kGrowthFaults = 32;  // that many pages at once: it has grown
+constexpr long kGrowthFaults = 32;  // this many page faults at once: the spool has grown
 constexpr std::size_t kBlockBytes = 100'000;
-constexpr std::size_t kOpenBatches = 8;  // to open a file takes long
+constexpr std::size_t kOpenBatches = 8;  // few, because opening a file takes long
 
 long pageFaults() {
   rusage usage{};
@@ -35,8 +35,8 @@ long pageFaults() {
   return usage.ru_minflt;
 }
 
-// What the growth of the spool takes of a call, on the average: of the batches in which it grows
-// that is most of the time, and nsOf() passes them over.
+// The average cost per call of the spool's growth. nsOf() ignores the batches in which the spool
+// grows; these take most of the time.
 template <typename Body>
 double nsOfGrowth(Body body) {
   std::vector<double> usual;
@@ -69,7 +69,7 @@ void measureAnnotation(const char* probe, const char* api, Body body) {
   print(probe, api, nsOf(body) + nsOfGrowth(body));
 }
 
-// The scope last: a spool begins with less than 1 MiB.
+// The scope comes last, because a spool starts with less than 1 MiB.
 void measureAnnotations() {
   measureAnnotation("annotation", "mark", [] { sonde_mark("cost"); });
   measureAnnotation("annotation", "scalar", [] { sonde_scalar("cost", 1); });
@@ -80,7 +80,7 @@ void measureAnnotations() {
   measureAnnotation("annotation", "scope", [] { sonde_end(SONDE_BEGIN("cost")); });
 }
 
-// A byte there and back: two calls.
+// Sends a byte and receives it: two calls.
 void measureTransfers() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
@@ -104,8 +104,8 @@ void readFile(int file) {
     std::exit(1);
 }
 
-// A file that is opened is read and closed as well, and what it leads to is found out by the first
-// call of these that needs it.
+// An opened file is also read and closed. The first of these calls that needs to know the kind of
+// file finds it out.
 void measureFiles() {
   const int file = openFile();
   if (file < 0)
@@ -131,7 +131,7 @@ void measureMemory() {
 
 }  // namespace
 
-// In an iteration, since probes are off in those alone.
+// Measures within an iteration, because probes are off only in iterations.
 void printCosts() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "cost");

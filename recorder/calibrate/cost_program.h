@@ -1,15 +1,15 @@
-// How long calls take that Sonde records. The recorder has its own program do this, under another
-// name, with Sonde's library in it and without; the difference is what recording a call costs
-// (cost_loops.h). `sonde_begin` finds the recorder there, or nothing, as in any program.
+// Times calls that Sonde records. The recorder runs its own program, under another name, with
+// Sonde's library and without it; the difference is the cost of recording a call (cost_loops.h).
+// `sonde_begin` finds the recorder there, or nothing, as in any program.
 #pragma once
 
 namespace sonde::recorder {
 
-// The name that the program has then; with arguments it is printCudaCosts() that it does.
+// The program's name for that. With arguments it runs printCudaCosts().
 inline constexpr const char* kCostProgram = "sonde-cost";
 
-// To stdout, one line `probe|api|ns` for each kind of call. Ends the program when a call fails,
-// or who started it is gone.
+// Prints one line `probe|api|ns` per kind of call to stdout. Ends the program if a call fails, or
+// if the process that started it is gone.
 void printCosts();
 
 }  // namespace sonde::recorder

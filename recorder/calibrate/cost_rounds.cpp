@@ -17,7 +17,7 @@ using engine::correction::MeasuredCost;
 
 constexpr double kRelativeError = 0.5;
 
-// The two least times of a call.
+// The two fastest times of a call.
 struct Least {
   double ns = std::numeric_limits<double>::infinity();
   double secondNs = ns;
@@ -74,11 +74,12 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds) {
   std::vector<MeasuredCost> costs;
   for (const auto& [place, ways] : calls) {
     const double more = ways.on.ns - ways.bare.ns;
-    // Infinite of one round, and no number of none.
+    // Infinite with one round, NaN with none.
     const double chance = std::hypot(ways.on.errorNs(), ways.bare.errorNs());
-    const bool stays = isMaskable(place.first);  // a part of it, while the probe is off
+    // A part of the cost remains while the probe is off.
+    const bool stays = isMaskable(place.first);
     if (!(more > chance) || (stays && showsOff && ways.off.ns >= ways.on.ns))
-      continue;  // nothing is told
+      continue;  // no cost is reported
     MeasuredCost cost{place.first,
                       place.second,
                       std::nullopt,

@@ -1,5 +1,5 @@
-// What it costs to record a call, from how long calls took in rounds of small programs with the
-// recorder's library and without (cost_loops.h). Plain functions, any thread.
+// Computes the cost of recording a call from rounds of small programs with the recorder's library
+// and without it (cost_loops.h). Plain functions, any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -15,25 +15,26 @@ namespace sonde::recorder {
 
 using CallTimes = std::map<std::pair<std::string, std::string>, double>;  // ns, by probe and api
 
-// The lines `probe|api|ns` of what a program writes; others are passed over.
+// The lines `probe|api|ns` in a program's output; ignores other lines.
 CallTimes callTimesIn(const std::string& text);
 
 struct CostRound {
   CallTimes bare;
   CallTimes on;
-  // With the probes off; nullopt: the program does not show that, and what a call costs while its
-  // probe is off is taken to be all of it. Empty: it should have, and did not.
+  // Times with the probes off. nullopt: the program cannot measure that; a call whose probe is off
+  // is then assumed to have its full cost. Empty: the measurement failed.
   std::optional<CallTimes> off;
 };
 
-// So many rounds have to have timed a call, bare and recorded, for its cost to be told: one does
-// not show what the machine did meanwhile.
+// A cost is reported only if at least this many rounds have timed the call, both bare and recorded.
+// A single round does not show disturbances of the machine.
 inline constexpr std::size_t kRoundsNeeded = 2;
 
-// Of each call the least time that it took recorded, less the least bare: what disturbs a round
-// mostly makes calls longer. The error is half of the cost, since the loops do some work between
-// two calls, but no program's own; and how far the second least times are above the least, as an
-// estimate of what is left in these. What does not show beyond the latter is not told.
+// The cost of a call is its fastest time recorded minus its fastest time bare, because disturbances
+// of a round mostly make calls longer. The error combines two parts. One is half of the cost,
+// because the loops do some work between two calls, but not a real program's work. The other is the
+// gap between the second fastest and the fastest times, as an estimate of the remaining
+// disturbance. A cost below that gap is not reported.
 std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds);
 
 }  // namespace sonde::recorder

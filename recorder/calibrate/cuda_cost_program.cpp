@@ -21,18 +21,18 @@ namespace {
 using Status = int;  // CUresult; 0: success
 using Uuid = std::array<unsigned char, 16>;
 
-// An empty kernel, for whatever GPU there is: the driver compiles it.
+// An empty kernel for any GPU: the driver compiles it.
 constexpr char kKernel[] =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
 
-// The driver's functions, looked up by name: neither CUDA's headers nor its libraries are needed to
-// build Sonde.
+// The driver's functions, looked up by name, so that Sonde builds without CUDA's headers and
+// libraries.
 struct Driver {
   Status (*init)(unsigned flags);
   Status (*deviceCount)(int* count);
   Status (*device)(int* device, int ordinal);
-  Status (*uuid)(Uuid* uuid, int device);       // of a part of a GPU that is one by itself, or …
-  Status (*wholeUuid)(Uuid* uuid, int device);  // … of the GPU; nullptr: as the other
+  Status (*uuid)(Uuid* uuid, int device);       // of a GPU instance, or …
+  Status (*wholeUuid)(Uuid* uuid, int device);  // … of the whole GPU; nullptr: use the other
   Status (*retainContext)(void** context, int device);
   Status (*setContext)(void* context);
   Status (*loadModule)(void** module, const void* image);
@@ -82,7 +82,7 @@ std::optional<Driver> findDriver() {
   return driver;
 }
 
-// As in a trace: GPU- and hexadecimal digits in groups.
+// As in a trace: "GPU-" and groups of hexadecimal digits.
 std::string textOf(const Uuid& uuid) {
   const std::string digits = fmt::format("{:02x}", fmt::join(uuid, ""));
   const std::string_view all = digits;
@@ -94,7 +94,7 @@ std::string textOf(const Uuid& uuid) {
                      all.substr(20));
 }
 
-// The job's, whose number may be another one here than there.
+// The job's GPU, which may have another number here.
 std::optional<int> deviceOf(const Driver& driver, std::string_view gpu) {
   int count = 0;
   if (driver.deviceCount(&count) != 0)
@@ -136,10 +136,10 @@ std::optional<Launching> prepare(const Driver& driver, std::string_view gpu) {
 
 }  // namespace
 
-// In an iteration, as printCosts().
+// Measures within an iteration, as printCosts().
 void printCudaCosts(const char* cupti, const char* gpu) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a driver may hang
-  // The CUDA probe takes the copy that is mapped.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // in case the driver hangs
+  // The CUDA probe takes the mapped copy.
   const auto driver = dlopen(cupti, RTLD_LAZY) != nullptr ? findDriver() : std::nullopt;
   const auto launching = driver ? prepare(*driver, gpu) : std::nullopt;
   if (!launching)

@@ -31,8 +31,8 @@ Result<bool> reads(const fs::path& part, std::string_view gpu) {
   return users.bindAll(gpu).step();
 }
 
-// A trace that is locked is not waited for: it is being finished, after its job, but on Btrfs,
-// where it is locked all the time, so that it may be of a job that uses any GPU.
+// Does not wait for a locked trace: it is being finished, after its job. On Btrfs it is locked all
+// the time; there it counts as a trace of a job that may use any GPU.
 bool mayUse(const fs::path& part, std::string_view gpu, bool (*isLocked)(const fs::path&)) {
   const auto found = reads(part, gpu);
   return found ? *found : isLocked(part.parent_path());

@@ -1,4 +1,4 @@
-// How a job used CUDA, as the trace that is still being written says. Plain functions; any thread.
+// How a job used CUDA, read from its unfinished trace. Plain functions; any thread.
 #pragma once
 
 #include "analysis/store/btrfs.h"
@@ -9,17 +9,17 @@
 
 namespace sonde::recorder {
 
-// Of the first of its processes that gave a GPU work.
+// For the first of its processes that gave work to a GPU.
 struct CudaUse {
-  std::string cupti;  // the library that recorded it; empty: none did
-  std::string gpu;    // UUID, as in device.uuid; empty: not known
+  std::string cupti;  // the library that recorded it; empty: none
+  std::string gpu;    // UUID, as in device.uuid; empty: unknown
 };
 
 CudaUse cudaUseOf(const std::filesystem::path& part);
 
-// Whether another recording of this user that still goes on has seen that GPU at work, or may have:
-// its trace cannot be read while it is written, in folders of which `isLocked` says so. Sessions
-// are looked for in `places`; `own` is that of the one who asks.
+// Whether another running recording of this user has seen that GPU at work, or may have: the
+// unfinished trace cannot be read in folders for which `isLocked` returns true. Searches `places`
+// for sessions; `own` is the caller's session.
 bool anotherRecordingMayUse(const std::string& gpu,
                             const std::filesystem::path& own,
                             const std::vector<std::filesystem::path>& places,

@@ -50,7 +50,7 @@ bool CaptureControl::isCalled() const {
   return words.request.load() != words.answered.load() || (!isOver_ && next && nowNs() >= *next);
 }
 
-// Notes are of the time before what is on its way is stored, but none of it is younger than a
+// Notes get a time before records that are not stored yet, but none of these is younger than one
 // drain.
 void CaptureControl::apply(const std::string& by) {
   const RecordingState state = schedule_.isOn() ? RecordingState::On : RecordingState::Paused;

@@ -1,6 +1,6 @@
-// Whether a recording is on: by its own schedule (`--delay`, `--duration`) and as `sonde ctl` asks.
-// Tells all processes, and the trace. Owned by the recording, on its worker's thread while that
-// runs.
+// Whether recording is on: controlled by its schedule (`--delay`, `--duration`) and by `sonde ctl`.
+// Passes changes to all processes and to the trace. Owned by the recording; on its worker's thread
+// while that runs.
 #pragma once
 
 #include "recorder/control/control_request.h"
@@ -17,7 +17,7 @@ namespace sonde::recorder {
 
 class CaptureControl {
  public:
-  // Before there is any process: how the session is to begin.
+  // Call before any process exists: sets the state in which the session begins.
   static void prepare(SessionPage& page, const CaptureTimes& times);
 
   // `page` and `drainer` must outlive this object.
@@ -28,18 +28,18 @@ class CaptureControl {
 
   // The job starts: times count from now.
   void begin();
-  // Whether there is something to obey: cheap, to be asked often.
+  // Whether a request or a scheduled change is due: cheap, for frequent calls.
   bool isCalled() const;
-  // `dump` is asked for a dump, and answers the request itself, at any time.
+  // `dump` is called for a dump. It answers the request itself, at any time.
   void obey(const std::function<void()>& dump);
 
-  // Not so while it is paused, and when it is over.
+  // False while recording is paused, and after its end.
   bool isOn() const noexcept { return !isOver_ && schedule_.isOn(); }
-  // Process images came which may have missed the last change.
+  // New process images may have missed the last change.
   void tellAgain() const;
-  // Recording ends, for this reason: nothing turns it on any more.
+  // Recording ends for this reason and cannot be turned on again.
   void end(const std::string& why);
-  // The trace is about to be finished: says what a reader would miss without knowing why.
+  // The trace is about to be finished: notes gaps that a reader could not explain otherwise.
   void noteOutcome();
 
  private:

@@ -12,10 +12,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookEvery{10};
-constexpr std::chrono::milliseconds kReadWithin{50};  // an answer, by who asked
+// The requester reads an answer within this time.
+constexpr std::chrono::milliseconds kReadWithin{50};
 constexpr int kVerbBits = 8;
 
-// Whether `condition` came true in time.
+// Whether `condition` became true in time.
 bool waitUntil(Clock::time_point deadline, const std::function<bool()>& condition) {
   while (!condition()) {
     if (Clock::now() >= deadline)
@@ -43,7 +44,7 @@ Result<std::string> askRecorder(RecorderWords& words, ControlVerb verb, const As
     std::uint64_t last = words.request.load();
     if (std::exchange(seen, last) != last)
       seenAt = Clock::now();
-    // The answer to another's request is there until the next is answered.
+    // The answer to another's request stays until the next one is answered.
     if (last != words.answered.load() || (last != 0 && Clock::now() < seenAt + kReadWithin))
       return false;
     mine = ((last >> kVerbBits) + 1) << kVerbBits | static_cast<std::uint64_t>(verb);
@@ -53,13 +54,13 @@ Result<std::string> askRecorder(RecorderWords& words, ControlVerb verb, const As
     return notAnswered(options);
   const auto taken = [&] { return words.taken.load() == mine || !options.recorderLives(); };
   waitUntil(deadline, taken);
-  // Taken back under a new number, by the recorder's way of saying that it is done with it.
+  // Withdraws the request under a new number, in the way in which the recorder marks it as done.
   std::uint64_t untaken = words.answered.load();
   if (words.taken.load() != mine && words.taken.compare_exchange_strong(untaken, mine)) {
     words.answered.store(mine);
     return notAnswered(options);
   }
-  // A dump takes as long as it takes.
+  // A dump may take any time.
   const auto isAnswered = [&] { return words.answered.load() >> kVerbBits >= mine >> kVerbBits; };
   while (!isAnswered()) {
     if (!options.recorderLives())

@@ -1,6 +1,5 @@
-// How `sonde ctl` asks a recorder for something, through RecorderWords: one request at a time,
-// which the recorder takes up within a drain or so and answers when it is done. Each side has one
-// thread.
+// How `sonde ctl` sends requests to a recorder, through RecorderWords. One request at a time. The
+// recorder takes it up within about one drain and answers when it is done. One thread on each side.
 #pragma once
 
 #include "base/result.h"
@@ -17,19 +16,18 @@ namespace sonde::recorder {
 enum class ControlVerb : std::uint8_t { Start = 1, Stop = 2, Dump = 3 };
 
 struct AskOptions {
-  // For the recorder to take the request up, and before that for another's to be answered.
+  // Time for the recorder to take the request up, and before that to answer another's request.
   std::chrono::milliseconds patience{5000};
   std::function<bool()> recorderLives;
 };
 
-// Returns the recorder's answer. Busy when it took the request up in time neither now nor, because
-// the request is taken back, later; Io when it died meanwhile; Unsupported when it refused, with
-// its reason.
+// Returns the recorder's answer. Busy: the recorder did not take the request up in time; the
+// request is withdrawn. Io: the recorder died meanwhile. Unsupported: it refused, with its reason.
 Result<std::string> askRecorder(RecorderWords& words, ControlVerb verb, const AskOptions& options);
 
-// The recorder's side. What was asked and is not taken up yet: it is now.
+// For the recorder: takes up the pending request, if there is one.
 std::optional<ControlVerb> takeRequest(RecorderWords& words);
-// Requires: a request was taken and is not answered.
+// Requires: a request was taken up and is not answered.
 void answerRequest(RecorderWords& words, const Result<std::string>& answer);
 
 }  // namespace sonde::recorder

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What closed images and the recorder itself have lost; returns the spool files of those images,
-// whose own counters are in it.
+// Adds the losses of closed images and of the recorder itself. Returns the spool files of those
+// images, whose own counters are already included.
 Result<std::set<std::string>> addStored(const fs::path& part,
                                         std::map<std::string, std::uint64_t>& lost) {
   SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(part));
@@ -50,7 +50,7 @@ void addCounted(const SpoolReader& reader, std::map<std::string, std::uint64_t>&
         if (reasons[reason] > 0)
           lost[std::string(ingest::lossWord(static_cast<wire::LossReason>(reason)))] +=
               reasons[reason];
-  // Whose they are is known when the image is closed.
+  // The plugin's name is known only when the image is closed.
   for (const auto& calls : reader.pluginLosses())
     for (const auto& mistakes : calls)
       for (const std::uint64_t count : mistakes)

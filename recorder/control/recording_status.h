@@ -1,5 +1,5 @@
-// What `sonde ctl PID status` says of a recording, read from its session page, its spool and its
-// unfinished trace without asking the recorder. Plain functions; any thread, any process of the
+// The status of a recording for `sonde ctl PID status`. Read from its session page, its spool and
+// its unfinished trace without asking the recorder. Plain functions; any thread, any process of the
 // user.
 #pragma once
 
@@ -16,22 +16,22 @@
 
 namespace sonde::recorder {
 
-// Of a flight recorder (`sonde run --last`).
+// For a flight recorder (`sonde run --last`).
 struct RingStatus {
   std::chrono::nanoseconds asked{0};
-  std::chrono::nanoseconds kept{0};  // at least so far back all is there
-  std::uint64_t discardedBytes = 0;  // of records that were let go
+  std::chrono::nanoseconds kept{0};  // everything since at least this long ago is available
+  std::uint64_t discardedBytes = 0;  // of discarded records
 };
 
 struct RecordingStatus {
   wire::RecordingState state = wire::RecordingState::Off;
-  std::chrono::nanoseconds since{0};  // epoch
+  std::chrono::nanoseconds since{0};  // since the epoch
   std::int32_t recorderPid = 0;
-  std::uint32_t processes = 0;  // that record, or would, and run
+  std::uint32_t processes = 0;  // running processes that record or would record
   std::uint64_t spoolBytes = 0;
   std::uint64_t spoolLimitBytes = 0;
   std::filesystem::path output;
-  std::uint64_t traceBytes = 0;               // of the unfinished trace, with its log
+  std::uint64_t traceBytes = 0;               // of the unfinished trace, including its log
   std::map<std::string, std::uint64_t> lost;  // by reason, as in table loss
   std::optional<RingStatus> ring;
 };

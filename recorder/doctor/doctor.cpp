@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Prints the version of Python, and the version and folder of PyTorch when there is one, without
+// Prints the version of Python and, if installed, the version and folder of PyTorch, without
 // importing it.
 constexpr const char* kAskPython =
     "python3 -c 'import importlib.util as u, importlib.metadata as m, os, platform\n"
@@ -77,7 +77,7 @@ std::string findHere(const std::string& name, const fs::path& besides) {
   return findLibrary(name, folders == nullptr ? "" : folders, besides);
 }
 
-// As the probe looks for it: where the loader does, in the wheels beside torch, in the toolkit.
+// Searches as the probe does: the loader's paths, the wheels next to torch, the toolkit.
 std::string findCupti(const fs::path& torchFolder) {
   if (std::string found = findHere("libcupti.so.*", {}); !found.empty())
     return found;
@@ -97,7 +97,7 @@ std::string findNccl(const fs::path& torchFolder) {
              : firstMatch({(torchFolder.parent_path() / "nvidia/*/lib/libnccl.so.2").string()});
 }
 
-// libcupti.so.12 and .13, and whatever is put behind.
+// libcupti.so.12 and .13, with any suffix.
 bool isKnownCupti(const std::string& path) {
   const std::string version = path.substr(path.rfind(".so.") + 4);
   return version.starts_with("12") || version.starts_with("13") || version.starts_with("20");
@@ -118,7 +118,7 @@ ProbeReport cudaReport(const DoctorReport& report) {
   return {"cuda", why.empty(), why};
 }
 
-// A plugin of its own keeps its place. A wheel's NCCL lies beside torch.
+// Another tool's plugin keeps its place. A wheel's NCCL is next to torch.
 ProbeReport ncclReport(const DoctorReport& report) {
   const std::string other = otherNcclPlugin(ownEnvironment());
   if (report.versions.at("nccl").empty())
@@ -129,7 +129,7 @@ ProbeReport ncclReport(const DoctorReport& report) {
   return {"nccl", true, why};
 }
 
-// A program may bring one of its own; which it is can be seen only then.
+// A program may bring its own MPI; which one is known only when it runs.
 std::string findMpi() {
   for (const char* name : {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12"}) {
     if (std::string found = findHere(name, {}); !found.empty())
@@ -144,7 +144,7 @@ ProbeReport mpiReport(const DoctorReport& report) {
   return {"mpi", true, ""};
 }
 
-// It always works; what it lacks on this machine is said.
+// Always available; reports what is missing on this machine.
 ProbeReport systemReport() {
   std::string lacks = system::whyNoNvml();
   if (!lacks.empty())
@@ -163,7 +163,7 @@ ProbeReport systemReport() {
   return {"system", true, lacks};
 }
 
-// As python_layout.h has them.
+// The versions in python_layout.h.
 ProbeReport stackReport(const std::string& python) {
   int minor = 0;
   const bool known = std::sscanf(python.c_str(), "3.%d", &minor) == 1 && minor >= 8 && minor <= 13;
@@ -174,7 +174,7 @@ ProbeReport stackReport(const std::string& python) {
               : fmt::format("no functions of Python: {} is none of 3.8 to 3.13", python)};
 }
 
-// A preloaded allocator is seen, since Sonde stands in front of it, too.
+// A preloaded allocator is recorded too, because Sonde intercepts calls before it.
 ProbeReport memoryReport() {
   return {"memory", true, "not the malloc that a program has linked into itself, nor mmap"};
 }

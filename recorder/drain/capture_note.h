@@ -1,6 +1,6 @@
-// What a trace says of what is not in it because nobody wanted it: what was captured in part or
-// paused, and how far back a flight recorder reaches. A plain function, for whoever finishes a
-// trace: the recorder, one that dumps, or `sonde recover` after both.
+// Notes in a trace which parts are deliberately missing: partial capture, pauses, and how far back
+// a flight recorder reaches. A plain function, for the recorder, a dump, or `sonde recover` after
+// both.
 #pragma once
 
 #include "recorder/drain/drainer.h"

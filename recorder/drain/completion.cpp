@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Which call launched what, which endpoints are one connection, which process is which member and
-// which collective moved which bytes shows once all are there.
+// Joins calls with the work that they launched, endpoints with their connections, processes with
+// members and collectives with bytes. That needs all rows.
 Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
   SONDE_TRY(ingest::placeDeviceCalls(trace));
@@ -48,7 +48,7 @@ Result<std::string> sessionOf(const store::Database& trace) {
   return trace.queryText("SELECT value FROM meta WHERE key = 'session'");
 }
 
-// The trace is complete without them: one that has no room for more is not held up.
+// The trace is complete without them; a trace without room for more is not held up.
 void addLastMeta(const fs::path& part, const MetaRows& rows) {
   auto trace = store::Database::open(part, store::Access::ReadWrite);
   if (!trace)
@@ -200,7 +200,7 @@ void deleteSession(const fs::path& folder) {
   for (const char* name : {"session", "manifest.json", "lock"})
     fs::remove(folder / name, ignored);
   fs::remove(folder, ignored);
-  fs::remove(folder.parent_path(), ignored);  // fails, as it should, while there are other sessions
+  fs::remove(folder.parent_path(), ignored);  // fails, as intended, while there are other sessions
 }
 
 }  // namespace sonde::recorder

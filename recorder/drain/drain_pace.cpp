@@ -5,21 +5,21 @@
 namespace sonde::recorder {
 namespace {
 
-// Of --spool-limit, what a drain finds. Where the job keeps all processors busy, a drain that gives
-// way to it hardly runs, and what it leaves would soon have no room: past the first of these it
-// gives way no more, until one finds less than the other.
+// Parts of --spool-limit that a drain finds. If the job keeps all processors busy, a drain that
+// yields to it hardly runs, and the records that it leaves would soon exceed the room. Above the
+// first part the drain stops yielding, until one finds less than the second part.
 constexpr std::uint64_t kBehindPart = 16;
 constexpr std::uint64_t kCaughtUpPart = 128;
 constexpr std::uint64_t kMuchPart = 32;
-// What may wait in the spool until it is stored: so much of its limit, and of --max-size, by which
-// the recording is thinned out as the trace grows.
+// The share of the spool's limit, and of --max-size, that may stay in the spool. --max-size thins
+// out the recording as the trace grows.
 constexpr std::uint64_t kWaitPart = 8;
 constexpr std::uint64_t kWaitPartOfTrace = 64;
 // Each drain costs the machine a few hundred microseconds, whatever it finds.
 constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain found much
 constexpr std::chrono::milliseconds kDrainPause{250};
 constexpr std::chrono::milliseconds kIdlePause{500};  // when the last drain found nothing
-constexpr std::chrono::milliseconds kRingPause{100};  // nobody makes room in the ring meanwhile
+constexpr std::chrono::milliseconds kRingPause{100};  // no room is made in the ring meanwhile
 
 }  // namespace
 

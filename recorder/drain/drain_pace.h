@@ -1,4 +1,4 @@
-// How often the spool is looked at, and whether the drain gives way to the job. Plain value; the
+// How often the spool is drained, and whether the drain yields to the job. Plain value; the
 // recording's worker thread.
 #pragma once
 
@@ -9,22 +9,23 @@
 
 namespace sonde::recorder {
 
-// What may wait in the spool until it is stored; `maxTraceBytes` 0: the trace has no limit.
+// How many bytes may stay in the spool before they are stored; `maxTraceBytes` 0: the trace has no
+// limit.
 std::uint64_t bytesThatWait(std::uint64_t spoolLimitBytes, std::uint64_t maxTraceBytes) noexcept;
 
 class DrainPace {
  public:
-  // `waitBytes`: DrainerOptions::waitBytes; `isRing`: of a flight recorder, which stores nothing.
+  // `waitBytes`: DrainerOptions::waitBytes. `isRing`: for a flight recorder, which stores nothing.
   DrainPace(std::uint64_t spoolLimitBytes, std::uint64_t waitBytes, bool isRing) noexcept
       : spoolLimitBytes_(spoolLimitBytes), waitBytes_(waitBytes), isRing_(isRing) {}
 
-  // Whether the last drains found more than one that gives way to the job can keep up with.
+  // Whether the last drains found more than a drain that yields to the job can keep up with.
   bool isBehind() const noexcept { return isBehind_; }
-  // A look at a ring costs little, and one that comes late finds the newest lost for want of room:
-  // it is neither nice nor rare.
+  // A drain of a ring costs little, and if it is late the newest records are lost for lack of room.
+  // It neither yields nor waits long.
   bool givesWay() const noexcept { return !isRing_ && !isBehind_; }
 
-  // The time until the next drain, after one that found this.
+  // Returns the time until the next drain, after one with this result.
   std::chrono::milliseconds after(const DrainProgress& found) noexcept;
 
  private:

@@ -22,7 +22,7 @@ Result<void> readWarnings(const store::Database& trace, DrainTotals& totals) {
   }
 }
 
-// What plugins had to say, each line once.
+// Reads the plugins' warnings, each line once.
 Result<void> readPluginWarnings(const store::Database& trace, DrainTotals& totals) {
   SONDE_TRY_ASSIGN(store::Statement notes,
                    trace.prepare("SELECT source, text, count(DISTINCT process_id) FROM note WHERE "

@@ -1,4 +1,4 @@
-// What a recording came to, as its trace tells. Plain values; reading uses the database's thread.
+// The totals of a recording, read from its trace. Plain values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -14,12 +14,12 @@ namespace sonde::recorder {
 struct DrainTotals {
   std::map<std::string, std::uint64_t> events;   // rows by table
   std::map<std::string, std::uint64_t> dropped;  // by reason, as in table loss
-  std::uint64_t skippedRecords = 0;              // damaged or of a kind this version does not know
-  std::uint64_t bytes = 0;                       // of spool data read
-  std::vector<std::string> warnings;             // what a reader must know, one line each
+  std::uint64_t skippedRecords = 0;   // damaged, or of a kind that this version does not know
+  std::uint64_t bytes = 0;            // of spool data read
+  std::vector<std::string> warnings;  // for the reader of the trace, one line each
 };
 
-// Fills in what the rows of the trace say: events, dropped and the recorder's own warnings.
+// Fills in the totals from the trace's rows: events, dropped and the recorder's own warnings.
 Result<void> countRows(const store::Database& trace, DrainTotals& totals);
 
 }  // namespace sonde::recorder

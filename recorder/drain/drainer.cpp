@@ -25,8 +25,8 @@ Drainer::Drainer(DrainerOptions options, std::optional<SpoolLock> lock)
     options_.hostName = currentHostName();
 }
 
-// Also when an attempt to store failed: all that was in memory is made anew from what was
-// committed.
+// Also called after a failed attempt to store: rebuilds everything in memory from the committed
+// trace.
 Result<void> Drainer::openTrace() {
   images_.reset();
   recorder_.reset();
@@ -68,11 +68,11 @@ void Drainer::reachLimit() {
                    static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
 
-// When half of what may be stored is, every second iteration is recorded in full from then on, and
-// half as many again each time that what is left has shrunk by a factor of the square root of 2. So
-// the share in full falls with the square of what is left, and what is left with the inverse of the
-// time: iterations in full never end, whatever the job's length. Where a range is captured, it is
-// so of the times that it is open.
+// When half of the limit is used, only every second iteration is recorded in full. From then on,
+// each time the rest has shrunk by a factor of the square root of 2, only half as many are. So the
+// share in full falls with the square of the rest, and the rest with the inverse of the time: full
+// iterations never stop, however long the job is. For captured ranges the same applies to the times
+// at which a range is open.
 void Drainer::thinOut() {
   constexpr std::uint32_t kMost = 1U << 20;
   if (options_.limitBytes == 0 || limitReached_)
@@ -108,8 +108,8 @@ std::string Drainer::whatIsThinned(std::uint32_t every) const {
       thinned_);
 }
 
-// Of a process without iterations. By the time of day, so that the ranks of a job, each of which
-// may have a trace of its own, record the same seconds.
+// For processes without iterations. Uses the time of day, so that the ranks of a job, each of which
+// may have its own trace, record the same seconds.
 void Drainer::sliceTime() {
   constexpr std::int64_t kSliceNs = 1'000'000'000;
   if (thinned_ > 1 && !capturesRange())
@@ -131,7 +131,7 @@ DrainProgress Drainer::drainOnce(bool isHurried) {
   // A job that writes faster than this stores must not keep the caller from its other work.
   constexpr int kMostPasses = 64;
   DrainProgress progress;
-  progress.liveImages = liveImages_;  // while the trace cannot be opened nobody can look
+  progress.liveImages = liveImages_;  // while the trace cannot be opened, nothing can be counted
   isStoring_ = isStoring_ || isHurried;
   bool more = mayStore();
   if (!more && images_ != nullptr)
@@ -152,8 +152,8 @@ DrainProgress Drainer::drainOnce(bool isHurried) {
   return progress;
 }
 
-// When the trace could not grow, it may again by now; else what is left in the spool is counted,
-// and the trace ends where it could not go on.
+// If the trace could not grow before, tries again. If that fails, counts the rest of the spool as
+// lost; the trace ends there.
 Result<void> Drainer::closeAll() {
   DrainProgress progress;
   if (stall_)
@@ -167,7 +167,7 @@ Result<void> Drainer::closeAll() {
   return runToTheEnd(Pass::CountAndClose, progress);
 }
 
-// All is in it; nothing can be stored from here on.
+// The trace is complete; nothing can be stored from here on.
 Result<store::Database> Drainer::releaseTrace() {
   SONDE_TRY(countRows(recorder_->writer().database(), totals_));
   images_.reset();

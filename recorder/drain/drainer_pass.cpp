@@ -1,4 +1,4 @@
-// One pass of a Drainer: what the spool has, in one transaction.
+// One pass of a Drainer: stores the spool's records in one transaction.
 #include "recorder/drain/drainer.h"
 #include "recorder/spool/session_page.h"
 
@@ -12,13 +12,13 @@ namespace {
 constexpr std::string_view kOutputFull = "output full";
 constexpr std::string_view kMaxSize = "max size";
 
-// What nobody has stored for so long is lost with the machine, or missed by who looks into the
-// unfinished trace.
+// Unstored records are lost if the machine fails, and missing for readers of the unfinished trace.
+// They wait no longer than this.
 constexpr std::int64_t kLongestWaitNs = 10'000'000'000;
 
 }  // namespace
 
-// Near a limit, and where what a process is depends on what it has done, nothing waits.
+// Nothing waits near a limit, or while the kind of a process depends on its records.
 bool Drainer::isUrgent() const {
   if (stall_ || limitReached_ || thinned_ > 1 || notes_.pending() || images_->waiting() > 0 ||
       !storedNs_ || options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
@@ -45,7 +45,7 @@ bool Drainer::mayWait(const std::vector<Ending>& ending, DrainProgress& progress
   still_.sawWaiting(bytes, nowNs);
   if (still_.isDue(nowNs))
     return false;
-  // A process that stays so cannot make its spool file larger.
+  // If a process stays in that state, it cannot enlarge its spool file.
   const bool isStuck = isCramped && wasCramped_;
   wasCramped_ = isCramped;
   if (bytes >= options_.waitBytes || isStuck)
@@ -80,16 +80,18 @@ std::vector<Drainer::Ending> Drainer::findEnding(Pass pass, DrainProgress& progr
   return ending;
 }
 
-bool Drainer::findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uint64_t& bytes) {
-  // Slots go back when the transaction has committed: the larger it is, the longer a full spool
-  // stays full, and the more room it takes at once.
+bool Drainer::findWork(std::vector<Ending>& ending,
+                             std::int64_t nowNs,
+                             std::uint64_t& bytes) {
+  // Slots are given back after the transaction has committed. The larger it is, the longer a full
+  // spool stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
       room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
   bool work = stall_ || notes_.pending() || samples_.isDue();
   for (const auto& image : images_->open()) {
     const std::uint64_t found = image->look(most);
     bytes += found;
-    // What is only counted is not given back: it is no work a second time.
+    // Records that are only counted are not given back, and are no work the next time.
     work = work || (limitReached_ ? found > 0 : image->hasWork()) || !image->begun();
   }
   still_.sawWaiting(bytes, nowNs);
@@ -109,9 +111,9 @@ Result<void> Drainer::findRoom(Pass pass, std::uint64_t bytes) {
   return {};
 }
 
-// One transaction. Whether a process has ended is asked before its records are looked for, so that
-// what it did last is among them; the clocks are read after that, so that no record is younger than
-// the reading.
+// One transaction. Asks whether a process has ended before it looks for its records, so that its
+// last records are included. Reads the clocks after that, so that no record is younger than the
+// reading.
 Result<bool> Drainer::run(Pass pass, DrainProgress& progress) {
   scan(progress);
   std::vector<Ending> ending = findEnding(pass, progress);
@@ -120,7 +122,7 @@ Result<bool> Drainer::run(Pass pass, DrainProgress& progress) {
       recorder_->holdReading(options_.clock());
     return true;
   }
-  // The job is over when all is closed.
+  // The job is over when all images are closed.
   const std::int64_t beganNs = pass == Pass::Store ? options_.clock().monotonicNs : 0;
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, beganNs, bytes);
@@ -153,11 +155,12 @@ Result<bool> Drainer::run(Pass pass, DrainProgress& progress) {
 }
 
 bool Drainer::giveBack(Pass pass, bool anyEnded) {
-  // What is closed now makes room for those that wait.
+  // Images that are closed now make room for those that wait.
   bool more = images_->waiting() > 0 && anyEnded;
   for (const auto& image : images_->open()) {
     more = more || image->hasMore();
-    // What is only counted is stored as a loss when its image closes: until then it stays.
+    // Records that are only counted are stored as a loss when their image closes; they stay until
+    // then.
     if (!counts(pass) || image->finished())
       images_->giveBack(*image);
     if (image->finished())
@@ -174,8 +177,8 @@ Result<void> Drainer::runToTheEnd(Pass pass, DrainProgress& progress) {
   return {};
 }
 
-// Whether this pass stores all that had been recorded when it began. While a recording is paused
-// there is nothing more to know.
+// Whether this pass stores everything that was recorded before it began. While recording is paused,
+// nothing more is recorded.
 bool Drainer::knowsAll(Pass pass) {
   isPaused_ = images_->isPaused().value_or(isPaused_);
   return !isPaused_ && !counts(pass) && images_->waiting() == 0 &&
@@ -208,7 +211,7 @@ Result<std::uint64_t> Drainer::storeAll(Pass pass,
   SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));
   for (const Ending& end : ending)
     images_->close(*end.image, end.runs, now.monotonicNs, recorder_->sink());
-  // From here on the finaliser is all that is left to do, wherever it is interrupted.
+  // From here on only the finaliser is left, even after an interruption.
   if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
     recorder_->sink().add(model::Meta{"drained", "1"});
   if (recorder_->sink().failed())

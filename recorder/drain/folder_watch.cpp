@@ -47,7 +47,7 @@ void FolderWatch::stop() {
   stopped_.store(true);
   const std::uint64_t one = 1;
   if (write(wake_, &one, sizeof one) < 0)
-    return;  // it ends with the next timeout
+    return;  // then it ends with the next timeout
 }
 
 std::optional<ImageId> imageOfFileName(const std::string& name) {

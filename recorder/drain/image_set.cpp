@@ -29,7 +29,7 @@ void take(To& to, const From& from) {
     to = *from;
 }
 
-// The process itself has said it already, and knows better than its environment.
+// Values from the process itself take precedence over its environment.
 template <typename To, typename From>
 void takeUnlessKnown(To& to, const From& from) {
   if (!to)
@@ -69,7 +69,7 @@ Result<void> ImageSet::restore(const store::Database& trace) {
   }
 }
 
-// The one that was stored already, if there is one.
+// Returns the stored row, if there is one.
 ImageSet::Row& ImageSet::makeRow(const SpoolIdentity& who) {
   const ImageId image{who.pid, who.startTime, who.execCount};
   for (const auto& known : rows_)
@@ -129,7 +129,7 @@ std::vector<ImageId> ImageSet::scan(const store::Database& trace,
         (onlyFile_.empty() || entry.path().filename() == onlyFile_.filename()))
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  waiting_ = launcher::isPassing(failure.value()) ? 1 : 0;  // nobody knows how many
+  waiting_ = launcher::isPassing(failure.value()) ? 1 : 0;  // the actual number is unknown
   std::vector<ImageId> fresh;
   for (const fs::path& file : files)
     openFile(file, trace, fresh, unreadable);
@@ -226,7 +226,7 @@ model::ProcessId ImageSet::processOf(const ImageId& image) const {
   return found == nullptr ? model::ProcessId() : found->process.row.id;
 }
 
-// Of an image that is closed nothing else will tell of a thread that is not there.
+// For a closed image, no other source knows a thread that is not there.
 model::ThreadId ImageSet::threadOf(const ImageId& image,
                                    std::int32_t tid,
                                    std::int64_t ns,
@@ -295,7 +295,7 @@ void ImageSet::giveBack(SpoolImage& image) {
   image.releaseStored();
 }
 
-// A process counts its images by the files that are there: all stay until it is dead.
+// A process counts its images by the existing files, so all stay until it is dead.
 void ImageSet::recordEvery(std::uint32_t every) {
   if (page_)
     page_->recordEvery(every);

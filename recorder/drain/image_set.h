@@ -1,6 +1,5 @@
-// The spool files of a session while they are drained: finding new ones, telling which processes
-// have ended, what is known about each, and deleting the files that are done with. Owned by the
-// drainer, on its thread.
+// The spool files of a session during a drain: finds new files, detects ended processes, keeps
+// facts about each image and deletes files that are finished. Owned by the drainer, on its thread.
 #pragma once
 
 #include "analysis/ingest/rows/row_sink.h"
@@ -20,44 +19,44 @@ namespace sonde::recorder {
 
 class ImageSet {
  public:
-  // `keepSpool`: files are only read; nothing is given back or deleted.
+  // `keepSpool`: only reads files; gives nothing back and deletes nothing.
   ImageSet(std::filesystem::path folder, std::filesystem::path onlyFile, bool keepSpool);
   ImageSet(const ImageSet&) = delete;
   ImageSet& operator=(const ImageSet&) = delete;
 
-  // Takes up the rows of processes that are stored already, so of those whose files are gone.
+  // Reads the rows of processes that are already stored, including those whose files are gone.
   Result<void> restore(const store::Database& trace);
 
   struct Unreadable {
     std::string file;
     std::string why;
   };
-  // Opens files that are new. `trace` tells which of them an earlier recorder has closed. Those
-  // that cannot be opened now, but may be later, wait for the next scan. Returns the images that
-  // the trace did not have yet.
+  // Opens new files. `trace` shows which of them an earlier recorder has closed. Files that cannot
+  // be opened now, but perhaps later, wait for the next scan. Returns the images that are new in
+  // the trace.
   std::vector<ImageId> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
 
-  // How many files the last scan could not open: files or memory had run out. Whose they are and
-  // whether that process runs is not known.
+  // The number of files that the last scan could not open for lack of descriptors or memory. Their
+  // processes are unknown.
   std::uint32_t waiting() const noexcept { return waiting_; }
 
-  // Those that are not closed, in the order in which they began.
+  // The images that are not closed, in the order of their start.
   const std::vector<std::unique_ptr<SpoolImage>>& open() const noexcept { return open_; }
 
   bool replaced(const SpoolImage& image) const noexcept;
-  // Its process is dead, or has gone on to another image.
+  // Whether its process is dead or has moved on to another image.
   bool isOver(const SpoolImage& image) const;
-  // The image of the parent process from which this one came; for a later image of the same process
-  // the one that it replaced.
+  // The parent process's image from which this one was forked; for a later image of the same
+  // process, the image that it replaced.
   model::ProcessId parentOf(const SpoolImage& image) const;
-  // Says in its row how it ended, unless its process runs on, and stores what it had open.
-  // `nowNs`: on CLOCK_MONOTONIC.
+  // Closes the image. Stores how it ended, unless its process still runs, and its open calls and
+  // scopes. `nowNs`: on CLOCK_MONOTONIC.
   void close(SpoolImage& image, bool runs, std::int64_t nowNs, ingest::RowSink& sink);
 
-  // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
+  // False if the image has not been seen yet. ImageId::kLast means the latest one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
 
-  // The image's row, and that of a thread of it which ran at `ns`; none when the image has not been
+  // The image's row, and the row of a thread of it that ran at `ns`; none if the image has not been
   // seen. Requires: a transaction.
   model::ProcessId processOf(const ImageId& image) const;
   model::ThreadId threadOf(const ImageId& image,
@@ -65,28 +64,28 @@ class ImageSet {
                            std::int64_t ns,
                            ingest::RowSink& sink);
 
-  // What the image has stored is safe now: its full slots go back to the process.
+  // The image's stored records are committed: gives its full slots back to the process.
   void giveBack(SpoolImage& image);
 
-  // Of the iterations of all processes from now on; see SessionPage::recordEvery.
+  // Applies to the iterations of all processes from now on; see SessionPage::recordEvery.
   void recordEvery(std::uint32_t every);
-  // Of processes that have had no iteration yet, now; unless all of the recording is paused or
+  // Applies now to processes without an iteration so far, unless the whole recording is paused or
   // over.
   void recordOthers(bool inFull);
 
-  // Whether all of the recording is paused; nothing: it is over, or nobody says.
+  // Whether the whole recording is paused; unset: it is over, or unknown.
   std::optional<bool> isPaused() const;
 
-  // Takes finished images out of open(); deletes the files of processes that are dead.
+  // Removes finished images from open(); deletes the files of dead processes.
   void sweep();
 
  private:
-  // Rows outlive their images: an exit status may come later.
+  // Rows outlive their images, because an exit status may come later.
   struct Row {
     std::uint64_t pidNamespace = 0;
     ImageId image;
     std::int64_t startMonotonicNs = 0;
-    std::optional<std::int64_t> goneMonotonicNs;  // when it was seen not to run any more
+    std::optional<std::int64_t> goneMonotonicNs;  // when it was seen to have ended
     ingest::ProcessRow process;
     bool described = false;  // by facts that include its environment
   };
@@ -96,8 +95,8 @@ class ImageSet {
                 std::vector<Unreadable>& unreadable);
   Row* rowOf(const ImageId& image) const;
   const Row* rowOf(model::ProcessId process) const;
-  // From its parent, or whose child that is, what neither the process nor its environment has told:
-  // an environment that nobody has read was most likely the parent's.
+  // Takes rank facts from the parent, or from a child, that neither the process nor its environment
+  // provided. If its environment was not read, it was most likely the parent's.
   void inheritRank(SpoolImage& image) const;
   Row& makeRow(const SpoolIdentity& who);
   void deleteFile(SpoolImage& image);
@@ -110,7 +109,7 @@ class ImageSet {
   std::uint32_t waiting_ = 0;
   std::vector<std::unique_ptr<Row>> rows_;
   std::vector<std::unique_ptr<SpoolImage>> open_;
-  std::vector<std::unique_ptr<SpoolImage>> closed_;  // whose files are still there
+  std::vector<std::unique_ptr<SpoolImage>> closed_;  // whose files still exist
 };
 
 }  // namespace sonde::recorder

@@ -1,7 +1,6 @@
-// Reads /proc of every process image of a recording while it lives: its command line, its rank, its
-// environment. A thread of its own, at the job's priority, because a short-lived process does not
-// wait; the rest of the recorder may be slower. An image that ends sooner than its /proc can be
-// read stays without.
+// Reads /proc of every process image while it lives: its command line, its rank, its environment.
+// Uses a separate thread at the job's priority, because short-lived processes do not wait; the rest
+// of the recorder may be slower. An image that ends before its /proc is read has no such facts.
 #pragma once
 
 #include "recorder/drain/folder_watch.h"
@@ -19,7 +18,7 @@ namespace sonde::recorder {
 
 struct CapturedImage {
   ProcessFacts facts;
-  std::string job;  // as jobIdentity says
+  std::string job;  // from jobIdentity
 };
 
 // `environment`: entries NAME=VALUE.
@@ -28,18 +27,18 @@ CapturedImage describeImage(const ImageId& image,
                             const std::vector<std::string>& environment,
                             const Redactor& redactor);
 
-// Nothing when the process has gone, or has a pid namespace in which its pid means another.
+// Unset if the process has gone, or has a pid namespace in which its pid means another process.
 std::optional<CapturedImage> captureImage(const ImageId& image, const Redactor& redactor);
 
 class ProcessCapture {
  public:
-  // Begins to watch the spool folder. `redactor` must outlive this object.
+  // Starts to watch the spool folder. `redactor` must outlive this object.
   ProcessCapture(const std::filesystem::path& folder, const Redactor& redactor);
   ~ProcessCapture();
   ProcessCapture(const ProcessCapture&) = delete;
   ProcessCapture& operator=(const ProcessCapture&) = delete;
 
-  // What has been read since the last call. Any thread.
+  // Returns the images read since the last call. Any thread.
   std::vector<CapturedImage> take();
 
  private:

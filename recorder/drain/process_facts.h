@@ -1,4 +1,4 @@
-// Facts about one process image that its spool file does not tell. Plain values.
+// Facts about a process image that are not in its spool file. Plain values.
 #pragma once
 
 #include "recorder/spool/image_id.h"
@@ -10,17 +10,17 @@
 
 namespace sonde::recorder {
 
-// What the recorder read about an image from /proc, or learned from waitpid. Only what is set is
-// stored; it may come in parts and before the image's spool file has been seen. It is dropped when
-// the process has gone without one.
+// Facts that the recorder read from /proc or got from waitpid. Only members that are set are
+// stored. Facts may come in parts, and before the image's spool file has been seen. They are
+// dropped if the process ended without a spool file.
 struct ProcessFacts {
   ImageId image;
   std::optional<int> rank;
   std::optional<int> localRank;
   std::optional<int> worldSize;
   std::optional<std::string> command;  // redacted
-  std::optional<int> exitStatus;       // as a shell shows it: 128 + signal when killed
-  std::optional<int> exitSignal;       // when a signal ended it
+  std::optional<int> exitStatus;       // as a shell reports it: 128 + signal if killed
+  std::optional<int> exitSignal;       // if a signal ended it
   std::optional<std::int64_t> endMonotonicNs;
   std::map<std::string, std::string>
       arguments;  // stored as args of the process: environment, host facts

@@ -61,7 +61,7 @@ void RecorderNotes::storeFacts(ImageSet& images, ingest::RowSink& sink) {
     if (images.store(fact.facts, sink)) {
       storedFacts_.push_back(std::move(fact));
     } else if (images.waiting() > 0) {
-      waiting.push_back(std::move(fact));  // its image may be one of them
+      waiting.push_back(std::move(fact));  // its image may be one of the unopened ones
     } else if (!fact.gone) {
       const ImageId& image = fact.facts.image;
       fact.gone = !launcher::processAlive(image.pid, image.startTime);
@@ -107,7 +107,8 @@ void RecorderNotes::begunAnew() {
   moveTo(pending_.notes, committed_.notes);
 }
 
-// A job may start any number of processes; what is over by then is in no trace that begins later.
+// A job may start any number of processes. Those that are over by then are in no trace that begins
+// later.
 void RecorderNotes::forgetEnded() {
   std::erase_if(committed_.facts, [](const Fact& fact) {
     return !launcher::processAlive(fact.facts.image.pid, fact.facts.image.startTime);

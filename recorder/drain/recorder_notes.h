@@ -1,6 +1,5 @@
-// What the recorder itself has to say, rather than the processes: facts about them, losses,
-// warnings, rows of meta. Kept until the transaction that stores it has committed. Owned by the
-// drainer, on its thread.
+// The recorder's own notes, not the processes': facts about them, losses, warnings, rows of meta.
+// Kept until the transaction that stores them has committed. Owned by the drainer, on its thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -39,31 +38,32 @@ class RecorderNotes {
     pending_.notes.push_back({severity, monotonicNs, std::move(text)});
   }
 
-  // What waits in another one, too.
+  // Copies the pending notes of another instance.
   void takeFrom(const RecorderNotes& other);
-  // Facts that wait for images of processes that have ended, unless they are kept.
+  // Forgets facts that wait for images of ended processes, unless `isKept` returns true.
   void forgetEnded(const std::function<bool(const ImageId&)>& isKept);
 
-  // How many facts wait for their image.
+  // The number of facts that wait for their image.
   std::size_t waiting() const noexcept { return pending_.facts.size(); }
-  // Images are new: facts that came before them can be stored now.
+  // There are new images: facts that came before them may be stored now.
   void tryFactsAgain() noexcept { freshFacts_ = !pending_.facts.empty(); }
   bool pending() const noexcept {
     return freshFacts_ || !pending_.meta.empty() || !pending_.losses.empty() ||
            !pending_.costs.empty() || !pending_.notes.empty();
   }
 
-  // Requires: a transaction; since facts were added, or this was called last, there was a scan.
+  // Requires: a transaction, and a scan since facts were added and since the last call.
   Result<void> store(ImageSet& images, TraceRecorder& trace);
   void committed();
   void rolledBack();
-  // The trace in which it was stored is gone, and another one begun: all of it is stored again.
+  // The trace with the stored notes is gone, and a new one was begun: stores them all again.
   void begunAnew();
 
  private:
   struct Fact {
     ProcessFacts facts;
-    bool gone = false;  // its process; an image that the next scan does not see never comes
+    // Its process has ended; if the next scan does not find the image, it never comes.
+    bool gone = false;
   };
   struct Loss {
     std::string probe;
@@ -89,10 +89,10 @@ class RecorderNotes {
   };
 
   Told pending_;
-  std::vector<Fact> storedFacts_;  // in the transaction that is open
+  std::vector<Fact> storedFacts_;  // in the open transaction
   bool freshFacts_ = false;        // some of pending_.facts may be stored now
   Told committed_;
-  std::size_t forgetAt_ = 1024;  // facts of committed_
+  std::size_t forgetAt_ = 1024;  // number of committed_ facts
 };
 
 }  // namespace sonde::recorder

@@ -7,10 +7,11 @@
 namespace sonde::recorder {
 namespace {
 
-// While the trace cannot be written: some minutes of a large machine.
+// For times when the trace cannot be written: some minutes of a large machine.
 constexpr std::size_t kMostReadings = 1 << 20;
 constexpr std::int64_t kStoreEveryNs = 1'000'000'000;
-// For a process whose spool file has not been found yet. One that has none is not recorded.
+// How long to wait for a process whose spool file is not found yet. A process without one is not
+// recorded.
 constexpr std::int64_t kWaitForImageNs = 5'000'000'000;
 
 model::DeviceId deviceOf(ingest::RowSink& sink, model::HostId host, const system::Metric& metric) {

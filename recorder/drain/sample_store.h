@@ -1,5 +1,5 @@
-// What the sampler read, on its way into the trace: kept until the transaction that stores it has
-// committed. Owned by the drainer, on its thread.
+// The sampler's readings on their way into the trace, kept until the transaction that stores them
+// has committed. Owned by the drainer, on its thread.
 #pragma once
 
 #include "recorder/drain/image_set.h"
@@ -15,25 +15,24 @@ namespace sonde::recorder {
 class SampleStore {
  public:
   void add(system::Batch batch);
-  // A second of it is there: smaller transactions would cost more than they bring.
+  // A second of readings is there: smaller transactions cost more than they are worth.
   bool isDue() const noexcept;
 
-  // Requires: a transaction. Without a process in the trace, whose host the samples are of, they
-  // wait.
+  // Requires: a transaction. Samples belong to a host, so they wait until the trace has a process.
   Result<void> store(ImageSet& images, TraceRecorder& trace);
   void committed();
   void rolledBack();
   // The trace that had the counters is gone.
   void begunAnew();
-  // Readings from before, but the last of each counter.
+  // Forgets earlier readings, except the last one of each counter.
   void forgetBefore(std::int64_t ns);
-  // There is no room for any of it, nor for what comes.
+  // There is no room for these readings or any further ones.
   void giveUp() noexcept;
 
  private:
   struct Counter {
     system::Metric metric;
-    model::CounterId id{};  // none: not stored yet
+    model::CounterId id{};  // none: not yet stored
     bool isUncommitted = false;
   };
   model::CounterId counterOf(Counter& counter,
@@ -44,10 +43,10 @@ class SampleStore {
 
   std::vector<Counter> counters_;          // by the sampler's number
   std::vector<system::Reading> readings_;  // not committed
-  std::vector<system::Reading> waiting_;   // of these, for a process that the trace does not have
-  bool isStored_ = false;                  // in the transaction that is open
+  std::vector<system::Reading> waiting_;   // those among them that wait for a process in the trace
+  bool isStored_ = false;                  // in the open transaction
   bool isGivenUp_ = false;
-  std::uint64_t lost_ = 0;  // readings that found no room
+  std::uint64_t lost_ = 0;  // readings that did not fit
 };
 
 }  // namespace sonde::recorder

@@ -56,13 +56,13 @@ Result<void> SpoolImage::begin(ingest::RowSink& sink, ingest::TimeBase time) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
       break;
-    // How many records an earlier recorder found in it nobody knows: there was one.
+    // The number of records that an earlier recorder found in it is unknown; at least one.
     consumed_[static_cast<std::uint64_t>(rows.integer(0))] = {
         static_cast<std::uint32_t>(rows.integer(1)), 1};
   }
   if (consumed_.empty())
     return {};
-  // The others went back, and were counted then.
+  // The other slots were given back, and counted then.
   for (const SpoolSlot& slot : reader_.snapshot())
     recordsKept_ += consumed_.count(slot.seq);
   return {};
@@ -82,7 +82,7 @@ std::uint64_t SpoolImage::look(std::uint64_t most) {
     if (more_)
       break;
     const std::uint32_t consumed = consumedOf(slot);
-    // Not before its first record: that may be the end of a scope which the prefix does not list.
+    // Not before its first record, which may be the end of a scope that the prefix does not list.
     if (isBlank(slot) && !slot.full)
       continue;
     if (slot.committed > consumed)
@@ -94,7 +94,7 @@ std::uint64_t SpoolImage::look(std::uint64_t most) {
   return bytes;
 }
 
-// A full slot is a whole one, however little is in it: a thread that ends leaves one.
+// A full slot counts as a whole one, even if it contains little: a thread that ends leaves one.
 SpoolImage::Waiting SpoolImage::waiting() {
   Waiting waiting{0, false};
   bool isAnyFull = false;
@@ -182,7 +182,8 @@ void SpoolImage::storeRecords(const SpoolSlot& slot,
   builder_->addRecords(slot.thread, records);
 }
 
-// What code a living process has now. One that has ended has said it itself, if it could.
+// Reads the code that a living process has mapped now. A process that has ended has recorded it
+// itself, if it could.
 void SpoolImage::lookAtCode() {
   const bool hasSamples = std::any_of(work_.begin(), work_.end(), [](const SpoolSlot& slot) {
     return (slot.thread & wire::SlotHeader::kSamples) != 0;

@@ -1,5 +1,5 @@
-// One spool file while it is drained: its reader, the builder of its rows, and how far each slot
-// has been stored. Owned by the drainer, on its thread.
+// One spool file during a drain: its reader, the builder of its rows, and the progress in each
+// slot. Owned by the drainer, on its thread.
 #pragma once
 
 #include "analysis/ingest/spool/image_builder.h"
@@ -21,7 +21,7 @@ class SpoolImage {
 
   const SpoolIdentity& identity() const noexcept { return reader_.identity(); }
   SpoolReader& reader() noexcept { return reader_; }
-  // What storing would give back, and whether the process has no slot left while it waits for that.
+  // The bytes that storing would free, and whether the process has no slot left until then.
   struct Waiting {
     std::uint64_t bytes;
     bool isCramped;
@@ -32,28 +32,28 @@ class SpoolImage {
   void setCommand(std::string redacted);
   ImageId id() const noexcept;
 
-  // Whether the process that wrote the file still runs, as far as this machine can tell.
+  // Whether the process that wrote the file still runs, as far as this machine can determine.
   bool processRuns() const;
   bool sameProcess(const SpoolImage& other) const noexcept;
 
-  // Takes up what an earlier recorder stored of this file, or adds the row of its process.
+  // Continues from an earlier recorder's progress in this file, or adds the row of its process.
   Result<void> begin(ingest::RowSink& sink, ingest::TimeBase time);
   bool begun() const noexcept { return builder_ != nullptr; }
 
-  // Looks what there is to be stored, at most `most` bytes or a slot more; returns its bytes. What
-  // is committed later waits for the next call.
+  // Looks for records to store: at most `most` bytes plus one slot. Returns their bytes. Records
+  // that are committed later wait for the next call.
   std::uint64_t look(std::uint64_t most);
-  // Whether the last look() left something for the next one.
+  // Whether the last look() left records for the next one.
   bool hasMore() const noexcept { return more_; }
   bool hasWork() const noexcept { return !work_.empty(); }
-  // The clock readings among it.
+  // Passes the clock readings among them to `fit`.
   void offerClocks(ingest::ClockFit& fit);
-  // Stores it. Returns the number of records. `nowMonotonicNs`: when the last look() was.
+  // Stores them and returns the number of records. `nowMonotonicNs`: the time of the last look().
   std::uint64_t store(ingest::RowSink& sink, std::int64_t nowMonotonicNs);
-  // Counts it instead, when it cannot be stored any more.
+  // Counts them as lost, if they cannot be stored any more.
   void giveUp(std::string_view reason);
-  // After the last store(): closes the image. `letGo`: as LostRecords says. `runsUntil`: the time
-  // on CLOCK_MONOTONIC at which its process was seen to run on; none: it has ended.
+  // Call it after the last store(): closes the image. `letGo`: as in LostRecords. `runsUntil`: the
+  // time on CLOCK_MONOTONIC at which its process still ran; unset: it has ended.
   void finish(bool letGo, std::optional<std::int64_t> runsUntil);
   bool finished() const noexcept { return finished_; }
   // Requires: begun().
@@ -62,17 +62,17 @@ class SpoolImage {
   }
   const ingest::ImageCounts& counts() const noexcept { return builder_->counts(); }
 
-  // What store() has stored is safe now: its full slots go back to the process.
+  // The stored records are committed: gives the full slots back to the process.
   void releaseStored();
-  // How many records are in them …
+  // The number of records in these slots …
   std::uint64_t recordsStored() const;
-  // … and in all slots that have not gone back; of those that this object has stored.
+  // … and in all slots that were not given back, as far as this object has stored them.
   std::uint64_t recordsKept() const noexcept { return recordsKept_; }
 
  private:
   struct SlotProgress {
-    std::uint32_t bytes = 0;    // that are stored, from the slot's start
-    std::uint32_t records = 0;  // in them, of those that this object has stored
+    std::uint32_t bytes = 0;    // stored, from the slot's start
+    std::uint32_t records = 0;  // in these bytes, stored by this object
   };
   std::uint32_t consumedOf(const SpoolSlot& slot) const noexcept;
   bool goesBack(const SpoolSlot& slot) const noexcept;
@@ -85,7 +85,7 @@ class SpoolImage {
   std::string name_;
   ingest::ProcessRow& process_;
   std::unique_ptr<ingest::ImageBuilder> builder_;
-  // By seq: how much of the slot is stored. Grows by one entry for each 64 KiB.
+  // By seq: how much of the slot is stored. Grows by one entry per 64 KiB.
   std::unordered_map<std::uint64_t, SlotProgress> consumed_;
   std::uint64_t recordsKept_ = 0;
   std::vector<SpoolSlot> work_;

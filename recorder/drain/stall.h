@@ -1,6 +1,6 @@
-// A time in which nothing could be stored: since when, why, and when to try again. A disk that is
-// full, or a lock that somebody else has, may be so for a while only; meanwhile the job goes on
-// recording: its spool holds some of it and counts the rest. Owned by the drainer.
+// A period in which nothing could be stored: its start, the reason, and the time of the next try. A
+// full disk or another process's lock may last only a while. Meanwhile the job continues recording;
+// its spool keeps some records and counts the rest. Owned by the drainer.
 #pragma once
 
 #include "recorder/spool/clock_triple.h"
@@ -18,7 +18,7 @@ class Stall {
   bool mayTry(const ClockTriple& now) const noexcept { return now.monotonicNs >= nextTryNs_; }
   void failedAgain(const ClockTriple& now) noexcept;
 
-  // One line each, for a person.
+  // One line each, for the user.
   std::string whileItLasts() const;
   std::string whenItEnded(const ClockTriple& now) const;
   std::string whenItDidNotEnd() const;

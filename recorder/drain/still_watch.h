@@ -1,6 +1,5 @@
-// When to bring the trace up to date although the processes have recorded nothing new: whoever
-// looks at a job that hangs reads the calls that are open, and since when, from the unfinished
-// trace.
+// When to update the trace although the processes have recorded nothing new. A user who inspects a
+// hanging job reads the open calls, and their begins, from the unfinished trace.
 //
 // Owned by the drainer, on its thread. Times are of CLOCK_MONOTONIC.
 #pragma once
@@ -12,7 +11,7 @@ namespace sonde::recorder {
 
 class StillWatch {
  public:
-  // What waits in the spool to be stored.
+  // The bytes in the spool that are not stored.
   void sawWaiting(std::uint64_t bytes, std::int64_t nowNs) noexcept {
     if (bytes != waitingBytes_ || sinceNs_ == 0)
       sinceNs_ = nowNs;
@@ -22,7 +21,7 @@ class StillWatch {
     waitingBytes_ = 0;
     storedNs_ = nowNs;
   }
-  // Nothing new for a second: once a second at first, every ten seconds in the end.
+  // Due if there was nothing new for a second: at first every second, later every ten seconds.
   bool isDue(std::int64_t nowNs) const noexcept {
     constexpr std::int64_t kSecond = 1'000'000'000;
     const std::int64_t stillNs = nowNs - sinceNs_;

@@ -5,7 +5,7 @@
 namespace sonde::recorder {
 namespace {
 
-// A pause so short is too short for the job to be itself again.
+// A pause this short is too short for the job to recover.
 constexpr std::int64_t kJoinedNs = 10'000'000;
 
 }  // namespace

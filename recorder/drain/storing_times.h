@@ -1,4 +1,4 @@
-// When the recorder was busy storing, which takes a processor's time from the job: rows of table
+// The times at which the recorder was storing, and took processor time from the job: rows of table
 // storing. Kept until the transaction that stores them has committed. Owned by the drainer, on its
 // thread.
 #pragma once
@@ -12,16 +12,16 @@
 
 namespace sonde::recorder {
 
-// A look that finds little disturbs nobody: shorter ones are no rows.
+// Shorter times are not recorded: they hardly disturb the job.
 inline constexpr std::int64_t kShortestStoringNs = 1'000'000;
 
 class StoringTimes {
  public:
-  // By this machine's monotonic clock, in the order of time. Those close to each other become one.
+  // Times of this machine's monotonic clock, in ascending order. Adjacent ones are joined.
   void add(std::int64_t beginNs, std::int64_t endNs);
 
-  // Those that none which begins at `nextNs`, or later, would be joined with. Requires: a
-  // transaction.
+  // Stores the times that would not be joined with one that begins at `nextNs` or later. Requires:
+  // a transaction.
   Result<void> store(TraceRecorder& trace, std::int64_t nextNs);
   void committed();
   void rolledBack() { stored_ = 0; }
@@ -33,7 +33,7 @@ class StoringTimes {
   };
 
   std::vector<Time> times_;
-  std::size_t stored_ = 0;  // the first of them, in the transaction that is open
+  std::size_t stored_ = 0;  // the first of them, in the open transaction
 };
 
 }  // namespace sonde::recorder

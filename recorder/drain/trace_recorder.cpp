@@ -41,7 +41,7 @@ Result<std::unique_ptr<TraceRecorder>> TraceRecorder::open(const std::filesystem
   return recorder;
 }
 
-// In one transaction: a trace of the session either says what is lost or need not.
+// In one transaction: a trace of the session thus either notes the loss or needs no note.
 Result<void> TraceRecorder::adopt(const std::string& session, std::uint64_t givenBack) {
   SONDE_TRY_ASSIGN(ingest::RowSink sink, ingest::RowSink::open(writer_));
   sink_.emplace(std::move(sink));
@@ -65,7 +65,7 @@ Result<void> TraceRecorder::adopt(const std::string& session, std::uint64_t give
   return writer_.commit();
 }
 
-// Without a time: the trace knows no host yet.
+// Without a time, because the trace has no host yet.
 void TraceRecorder::addPartMissing(std::uint64_t records) {
   sink_->add(
       model::Loss{"process", "unknown", static_cast<std::int64_t>(records), "part missing", {}});
@@ -174,12 +174,12 @@ void TraceRecorder::settleClocks(const ClockTriple& now) {
 Result<const TraceRecorder::Host*> TraceRecorder::ownHost() {
   if (const auto at = hosts_.find(bootId_); at != hosts_.end())
     return &at->second;
-  Host host;  // its processes may have been stored before this object was made
+  Host host;  // its processes may have been stored before this object was created
   SONDE_TRY_ASSIGN(const bool known, restoreHost(bootId_, host));
   return known ? &hosts_.emplace(bootId_, std::move(host)).first->second : nullptr;
 }
 
-// Nothing while no process of this machine is in the trace.
+// Unset while the trace has no process of this machine.
 Result<model::OptionalInt> TraceRecorder::timeOf(std::int64_t monotonicNs) {
   SONDE_TRY_ASSIGN(const Host* const host, ownHost());
   return host == nullptr ? model::OptionalInt() : model::OptionalInt(host->epochNs + monotonicNs);

@@ -1,5 +1,5 @@
-// The trace of one recording while it is written: opened or resumed, with its hosts and their
-// clocks. Owned by the drainer, on its thread.
+// The unfinished trace of one recording: creates or resumes it, with its hosts and their clocks.
+// Owned by the drainer, on its thread.
 #pragma once
 
 #include "analysis/ingest/rows/clock_fit.h"
@@ -21,8 +21,8 @@ namespace sonde::recorder {
 
 class TraceRecorder {
  public:
-  // Creates `part`, or goes on with it when it is that of `session`. One that becomes the session's
-  // now says that the records which the spool has given back are lost: they were in an earlier one.
+  // Creates `part`, or resumes it if it is the trace of `session`. A new trace for a session notes
+  // as lost the records that the spool has already given back: they were in an earlier trace.
   static Result<std::unique_ptr<TraceRecorder>> open(const std::filesystem::path& part,
                                                      const std::string& session,
                                                      const std::string& hostName,
@@ -30,7 +30,7 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
   TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-  // Whether the trace became the session's by this open().
+  // Whether this open() created the session's trace.
   bool isNew() const noexcept { return isNew_; }
   store::TraceWriter& writer() noexcept { return writer_; }
   ingest::RowSink& sink() noexcept { return *sink_; }
@@ -40,34 +40,34 @@ class TraceRecorder {
     std::int64_t epochNs = 0;
     ingest::ClockFit fit;
     std::int64_t nextSyncNs = 0;  // when the recorder's next row in clock_sync is due
-    bool hasTicks = false;        // some image's times are not in ns already
+    bool hasTicks = false;        // the times of some image are not in ns
     bool rateKnown = false;
   };
-  // The host on which the image runs; made known when it is new. Requires: a transaction.
+  // Returns the host on which the image runs, and adds it if it is new. Requires: a transaction.
   Result<Host*> hostOf(const SpoolIdentity& identity);
 
-  // This machine's; nullptr while no process of it is in the trace.
+  // This machine's; nullptr while the trace has no process of it.
   Result<const Host*> ownHost();
 
-  // A reading of this machine's clocks while nothing is stored; used by the next settleClocks().
+  // Keeps a reading of this machine's clocks while nothing is stored, for the next settleClocks().
   void holdReading(const ClockTriple& reading) { held_.push_back(reading); }
-  // Closes the clock fits of all hosts up to now. Requires: a transaction.
+  // Closes the clock fits of all hosts up to `now`. Requires: a transaction.
   void settleClocks(const ClockTriple& now);
 
-  // A note of the recorder itself about an instant of this machine. Requires: a transaction.
+  // Adds a note of the recorder about an instant on this machine. Requires: a transaction.
   Result<void> addNote(model::Severity severity, std::int64_t monotonicNs, std::string_view text);
 
-  // All that the job had recorded until then is in the trace. Nothing while no process of this
-  // machine is in it. Requires: a transaction.
+  // All records of the job up to then are in the trace. Has no effect while the trace has no
+  // process of this machine. Requires: a transaction.
   Result<void> noteWatermark(std::int64_t monotonicNs);
 
-  // This machine's recorder was busy storing. Nothing while no process of it is in the trace.
-  // Requires: a transaction.
+  // This machine's recorder was storing at this time. Has no effect while the trace has no process
+  // of this machine. Requires: a transaction.
   Result<void> addStoring(std::int64_t beginMonotonicNs, std::int64_t endMonotonicNs);
 
   static ingest::TimeBase timeBase(const Host& host, wire::ClockKind clock);
 
-  // Every row has been added: the database, for the finaliser.
+  // All rows have been added: returns the database for the finaliser.
   static Result<store::Database> release(std::unique_ptr<TraceRecorder> recorder);
 
  private:
@@ -81,7 +81,7 @@ class TraceRecorder {
   void keepKnots(const std::string& bootId, const std::vector<ingest::Knot>& knots);
 
   store::TraceWriter writer_;
-  std::optional<ingest::RowSink> sink_;  // goes before writer_
+  std::optional<ingest::RowSink> sink_;  // destroyed before writer_
   bool isNew_ = false;
   std::string hostName_;
   std::string bootId_;                 // of this machine

@@ -22,10 +22,10 @@ std::uint64_t logOf(const fs::path& part) {
   return fileBytes(part.string() + "-wal");
 }
 
-// A trace that cannot be finished is of no use. What is in the write-ahead log is written once
-// more, into the trace, and the indexes and levels of detail that finishing makes take up to nine
-// tenths as much again (annotations alone 0.4, the demo 0.6, CUDA and MPI 0.8); the bytes of the
-// spool become twice as many, in the log as well as in the trace.
+// A trace that cannot be finished is useless. Finishing writes the write-ahead log once more, into
+// the trace. Its indexes and levels of detail add up to nine tenths of the size (annotations alone
+// 0.4, the demo 0.6, CUDA and MPI 0.8). The spool's bytes double, in the log as well as in the
+// trace.
 std::uint64_t neededBytes(const fs::path& part, std::uint64_t spoolBytes) {
   const std::uint64_t log = logOf(part);
   return log + (fileBytes(part) + log) / 10 * 9 + 6 * spoolBytes;

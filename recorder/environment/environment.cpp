@@ -20,9 +20,10 @@ namespace {
 using Environment = std::vector<std::string>;
 
 constexpr const char* kNcclPlugin = "NCCL_PROFILER_PLUGIN";
-constexpr const char* kStaticPlugin = "STATIC_PLUGIN";  // the one that is in the process
+constexpr const char* kStaticPlugin = "STATIC_PLUGIN";  // the plugin that is already in the process
 constexpr const char* kDefaultPlugin = "libnccl-profiler.so";
-constexpr const char* kOwnPlugin = "libnccl-profiler-sonde.so";  // also found as "sonde"
+// Also found under the name "sonde"
+constexpr const char* kOwnPlugin = "libnccl-profiler-sonde.so";
 
 // Whether the value of NCCL_PROFILER_PLUGIN means Sonde.
 bool isOwnPlugin(const std::string& value) {
@@ -46,7 +47,7 @@ void prependVariable(Environment& environment, const std::string& name, const st
     setVariable(environment, name, old && !old->empty() ? value + ":" + *old : value);
 }
 
-// Sonde instead of another tool, which it is told of.
+// Replaces another tool by Sonde, and passes its name to Sonde in `chain`.
 void takePlace(Environment& environment,
                const std::string& variable,
                const std::string& chain,
@@ -99,7 +100,7 @@ Environment injectedEnvironment(const Environment& base,
   const std::string preload = installation.preload.string();
   takePlace(environment, "NVTX_INJECTION64_PATH", "SONDE_CHAIN_NVTX", preload);
   takePlace(environment, "CUDA_INJECTION64_PATH", "SONDE_CHAIN_CUDA", preload);
-  // One plugin is all that NCCL loads: a user's own keeps its place.
+  // NCCL loads only one plugin: a user's own keeps its place.
   const bool named = !findVariable(environment, kNcclPlugin).value_or("").empty();
   if (!named && otherNcclPlugin(environment).empty())
     setVariable(environment, kNcclPlugin, kStaticPlugin);

@@ -27,7 +27,7 @@ std::optional<int> firstNumber(const Environment& environment,
 }
 
 std::string jobName(const Environment& environment) {
-  // torchrun without --rdzv-id calls every job "none".
+  // torchrun without --rdzv-id names every job "none".
   if (const auto run = findVariable(environment, "TORCHELASTIC_RUN_ID");
       run && !run->empty() && *run != "none")
     return *run;

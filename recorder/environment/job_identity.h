@@ -1,4 +1,4 @@
-// Which job and which rank a process is, as torchrun, MPI and Slurm say in its environment. Plain
+// The job and rank of a process, from the environment that torchrun, MPI or Slurm gives it. Plain
 // functions.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace sonde::recorder {
 
 struct JobIdentity {
-  std::string job;  // meta.job: equal for all ranks of a job, empty when unknown
+  std::string job;  // meta.job: equal for all ranks of a job, empty if unknown
   std::optional<int> rank;
   std::optional<int> localRank;
   std::optional<int> worldSize;

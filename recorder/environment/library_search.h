@@ -7,16 +7,16 @@
 
 namespace sonde::recorder {
 
-// The first file that one of the patterns (glob(7)) matches; empty: none.
+// Returns the first file that one of the patterns (glob(7)) matches; empty: none.
 std::string firstMatch(const std::vector<std::string>& patterns);
 
-// In the folder `besides`/lib, in those of `libraryPath` (LD_LIBRARY_PATH), in the usual ones.
+// Searches the folder `besides`/lib, those of `libraryPath` (LD_LIBRARY_PATH) and the usual ones.
 // `name` may be a pattern.
 std::string findLibrary(const std::string& name,
                         const std::string& libraryPath,
                         const std::filesystem::path& besides);
 
-// What the loader's cache (/etc/ld.so.cache) has for this name; empty: nothing.
+// Returns the entry of the loader's cache (/etc/ld.so.cache) for this name; empty: none.
 std::string findInLoaderCache(const std::string& name,
                               const std::filesystem::path& cache = "/etc/ld.so.cache");
 

@@ -4,7 +4,7 @@
 
 namespace sonde::recorder {
 
-// ARM's processors have no name there, but numbers of maker, model and revision.
+// ARM processors have no name in this file, only numbers for maker, model and revision.
 std::string cpuModel() {
   std::ifstream lines("/proc/cpuinfo");
   std::string numbers;

@@ -1,11 +1,11 @@
-// What this machine is. Plain functions; any thread.
+// Facts about this machine. Plain functions; any thread.
 #pragma once
 
 #include <string>
 
 namespace sonde::recorder {
 
-// As the kernel names the first processor; empty where it does not.
+// The kernel's name for the first processor; empty if it has none.
 std::string cpuModel();
 
 }  // namespace sonde::recorder

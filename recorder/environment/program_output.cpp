@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kMostDying{1000};
-constexpr milliseconds kAskEvery{20};  // whether it is to end
+constexpr milliseconds kAskEvery{20};  // to check whether to stop
 
 std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -29,8 +29,8 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Of a process group of its own, with the signals as a program expects them: the recorder blocks
-// most and ignores some.
+// Starts the program in a separate process group with default signal handling: the recorder blocks
+// most signals and ignores some.
 class Attributes {
  public:
   Attributes() {
@@ -99,7 +99,7 @@ std::string readAll(int from, const Allowance& allowance) {
   return {};
 }
 
-// With all of its group.
+// Kills the whole group.
 void end(pid_t child) {
   kill(-child, SIGKILL);
   const auto until = Clock::now() + kMostDying;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kFlightNice = 19;
 constexpr std::int64_t kCleanEveryNs = 1'000'000'000;
-// A job that kills its helpers all the time is not to fill the disk.
+// A job that keeps killing its helpers must not fill the disk.
 constexpr std::uint32_t kMostCrashDumps = 8;
 
 void removeFolder(const fs::path& folder) {
@@ -73,7 +73,7 @@ DrainProgress FlightRecorder::look(bool isFrozen) {
   return progress;
 }
 
-// At the first time, and when it has become half of that.
+// Reports it the first time, and again when it has fallen to half.
 void FlightRecorder::sayHowShort(const FlightRing::Look& look) {
   const std::int64_t kept = look.roomNs;
   if (kept == 0 || kept >= options_.lastNs || (saidNs_ != 0 && kept > saidNs_ / 2))
@@ -91,8 +91,8 @@ void FlightRecorder::sayHowShort(const FlightRing::Look& look) {
                                       : "no --spool-limit has for all"));
 }
 
-// While what led to it is in the ring: another one meanwhile is in the same trace, or waits half as
-// long as the ring reaches back.
+// Dumps while the ring still holds the events before the crash. A second crash meanwhile is in the
+// same trace, or waits half as long as the ring reaches back.
 void FlightRecorder::dumpCrash(std::int64_t nowNs) {
   const std::string why = fmt::format("process {} was ended by a signal", crashed_->pid);
   crashed_.reset();
@@ -140,7 +140,7 @@ void FlightRecorder::dump(const std::string& why, Answer answer) {
   wanted_.push_back({why, std::move(answer)});
 }
 
-// One at a time, and nobody waits for it: the ring goes on.
+// One dump at a time, and no thread waits for it: the ring continues.
 void FlightRecorder::beginNext() {
   if (wanted_.empty() || isStoring_.load())
     return;
@@ -170,7 +170,7 @@ void FlightRecorder::store(const Wanted& wanted) {
                           output,
                           copy,
                           answer = wanted.answer] {
-    setpriority(PRIO_PROCESS, 0, kFlightNice);  // of this thread alone
+    setpriority(PRIO_PROCESS, 0, kFlightNice);  // for this thread only
     const auto totals = drainer->finish(output);
     removeFolder(copy);
     if (!totals)

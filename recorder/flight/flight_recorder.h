@@ -1,7 +1,7 @@
-// `sonde run --last`: keeps the newest records in the spool and writes them to traces of their own
-// when somebody asks, and when a process crashes. The end of the recording is not its business: the
-// recording's own Drainer then stores what the ring holds. Owned by the recording, on its worker's
-// thread; a dump is stored on a thread of its own.
+// `sonde run --last`: keeps the newest records in the spool and writes them to separate traces on
+// request and when a process crashes. At the end of the recording, the recording's own Drainer
+// stores the ring. Owned by the recording, on its worker's thread; a dump is stored on a separate
+// thread.
 #pragma once
 
 #include "base/result.h"
@@ -24,34 +24,33 @@ namespace sonde::recorder {
 
 struct FlightOptions {
   std::filesystem::path folder;
-  std::filesystem::path output;  // dumps go beside it
+  std::filesystem::path output;  // dumps are written next to it
   std::int64_t lastNs = 0;
   std::string job;
   Redactor redactor;
-  std::function<void(const std::string& line)> say;  // to the user, at once
+  std::function<void(const std::string& line)> say;  // to the user, immediately
 };
 
 class FlightRecorder {
  public:
   using Answer = std::function<void(const Result<std::string>&)>;
 
-  // `page` and `notes`, the drainer that has what the recorder has to say, must outlive this
-  // object.
+  // `page` and `notes`, the drainer that has the recorder's notes, must outlive this object.
   FlightRecorder(FlightOptions options, SessionPage& page, Drainer& notes);
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // One look at the ring; nothing is let go for its age while it is frozen. Then begins the dump
-  // whose turn it is.
+  // Looks at the ring once; while it is frozen, no records are discarded for their age. Then starts
+  // the next waiting dump.
   DrainProgress look(bool isFrozen);
-  // With the next look that finds none being stored, what the ring holds is copied and stored.
-  // `answer` is called when that is done, from any thread: with the trace's name, or why there is
-  // none.
+  // The next look() without a dump in progress copies the ring and stores the copy. `answer` is
+  // called when that is done, from any thread: with the trace's name, or the reason for its
+  // absence.
   void dump(const std::string& why, Answer answer);
-  // The job is ending: what crashes now is in the trace of the recording.
+  // The job is ending: the recording's own trace will contain later crashes.
   void settle() noexcept { isSettled_ = true; }
-  // Waits for the dump that is being stored; those that wait are not made.
+  // Waits for the dump that is being stored; drops those that wait.
   void finish();
 
  private:
@@ -73,10 +72,10 @@ class FlightRecorder {
   Drainer& notes_;
   FlightRing ring_;
   bool isSettled_ = false;
-  std::optional<ImageId> crashed_;    // that no dump has yet
-  std::int64_t nextCrashDumpNs_ = 0;  // not before
+  std::optional<ImageId> crashed_;    // not yet in any dump
+  std::int64_t nextCrashDumpNs_ = 0;  // no crash dump before this time
   std::int64_t nextCleaningNs_ = 0;
-  std::int64_t saidNs_ = 0;  // that there is room for so much; 0: for all that was asked for
+  std::int64_t saidNs_ = 0;  // the time for which the user was told there is room; 0: not told
   std::deque<Wanted> wanted_;
   std::atomic<bool> isStoring_{false};
   std::thread storing_;

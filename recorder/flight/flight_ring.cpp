@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of what an image may have, so much is to be free at each look: what its process writes until the
-// next one, and twice what it has written since the last, up to a half.
+// The share of an image's slots that must be free at each look, for the records until the next
+// look. It is at least this share, and twice the number written since the last look, up to a half.
 constexpr std::uint64_t kReserveShare = 8;
 constexpr std::uint64_t kLeastReserveSlots = 4;
 constexpr std::uint64_t kMostReserveShare = 2;
-// Of the session's limit the ring takes so much: past three quarters no process that begins gets a
+// The ring may use this share of the session's limit: above three quarters, new processes get no
 // file.
 constexpr std::uint64_t kRingEighths = 5;
 
@@ -121,7 +121,7 @@ void FlightRing::age(Image& image, std::int64_t nowNs) {
   giveBack(image, image.ages.fullBefore(nowNs - lastNs_), false);
 }
 
-// In slots. One that was refused any has none, whatever the reason was.
+// In slots. An image whose records were refused has none, whatever the reason.
 std::uint64_t FlightRing::roomToGrow(const Image& image) const {
   if (image.isPressed)
     return 0;
@@ -132,7 +132,7 @@ std::uint64_t FlightRing::roomToGrow(const Image& image) const {
                   most - std::min(own, most));
 }
 
-// Its process takes free slots first, then what the session has left.
+// A process takes free slots first, then the room that the session has left.
 void FlightRing::makeRoom(Image& image, std::int64_t nowNs, Look& look) {
   const std::uint64_t own = image.reader.allocatedBytes() / wire::kSlotBytes;
   const std::uint64_t reserve =
@@ -160,7 +160,7 @@ void FlightRing::deleteFile(const std::string& name, const Image& image) {
     page_.freeBytes(bytes);
 }
 
-// When the process ended that has ended last. It may have been the job.
+// The latest end of a process. That process may have been the job.
 std::int64_t FlightRing::lastEnd() const {
   std::int64_t last = INT64_MIN;
   for (const auto& [name, image] : images_)
@@ -168,8 +168,8 @@ std::int64_t FlightRing::lastEnd() const {
   return last;
 }
 
-// A process counts its images by the files that are there: all stay until it is dead, and for as
-// long as what else was written then; what has crashed, until a dump has it.
+// A process counts its images by the existing files, so all stay until it is dead, and as long as
+// other records from that time. Crashed images stay until a dump has them.
 void FlightRing::dropEnded(std::int64_t nowNs) {
   const std::int64_t complete = page_.words().completeFromNs.load();
   const std::int64_t last = lastEnd();
@@ -184,7 +184,7 @@ void FlightRing::dropEnded(std::int64_t nowNs) {
       remove(at->first, image, false);
     at = isOld ? images_.erase(at) : std::next(at);
   }
-  // Those that begin need room, too.
+  // New processes need room, too.
   const auto mayGo = [last](const Image& image) {
     return image.isDead && !image.awaitsDump && image.overNs != last;
   };
@@ -201,7 +201,7 @@ void FlightRing::dropEnded(std::int64_t nowNs) {
   }
 }
 
-// What was there before stays as it was.
+// Images from before the pause stay.
 void FlightRing::dropOfPause() {
   std::uint64_t bytes = 0;
   for (const auto& [name, image] : images_)
@@ -250,7 +250,7 @@ Result<void> FlightRing::copyTo(const fs::path& folder) {
   if (failure)
     return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), failure.message())};
   fs::permissions(folder, fs::perms::owner_all, failure);
-  scan();  // so that a process that has just begun is there, too
+  scan();  // so that a process that has just started is included
   for (auto& [name, image] : images_)
     SONDE_TRY(image.reader.copyTo(folder / name));
   forgetCrashes();

@@ -1,6 +1,6 @@
-// The spool as a ring: nothing is stored, and the oldest records are let go, when they are old
-// enough or when the spool is nearly full. What is left is read by a Drainer, from the spool itself
-// or from a copy. Owned by the recording, on its worker's thread; times are CLOCK_MONOTONIC.
+// The spool as a ring: nothing is stored, and the oldest records are discarded when they are old
+// enough or when the spool is nearly full. A Drainer reads the rest, from the spool itself or from
+// a copy. Owned by the recording, on its worker's thread; times are CLOCK_MONOTONIC.
 #pragma once
 
 #include "base/result.h"
@@ -20,7 +20,7 @@ namespace sonde::recorder {
 
 class FlightRing {
  public:
-  // `lastNs`: how far back it is to reach. `page` must outlive this object.
+  // `lastNs`: how long records are kept. `page` must outlive this object.
   FlightRing(std::filesystem::path folder, SessionPage& page, std::int64_t lastNs);
 
   struct Look {
@@ -29,30 +29,32 @@ class FlightRing {
     std::uint64_t bytes = 0;  // in slots that are full for the first time
     std::vector<ImageId>
         crashed;  // images whose process ended without its own exit, since the last look
-    std::int64_t roomNs = 0;  // where the newest began that had to go too early; 0: none had to
+    // Age of the newest records that were discarded too early; 0: none were.
+    std::int64_t roomNs = 0;
   };
-  // Looks what there is, and lets go of what is too old; with `isFrozen` only of what the spool has
-  // no room for, and of processes that have begun and ended since it was, when they are many.
+  // Looks for new records and discards old ones. With `isFrozen` discards only those for which the
+  // spool has no room. Also discards processes that have started and ended since the freeze, if
+  // there are many.
   Look look(std::int64_t nowNs, bool isFrozen);
-  // What has crashed may be let go like everything else: no dump will have it.
+  // Crashed processes may be discarded like all others: no dump will contain them.
   void forgetCrashes();
 
   bool holds(const ImageId& image) const;
 
-  // What there is now as spool files of their own, for a Drainer that keeps them. Makes the folder.
+  // Copies the ring to spool files of its own, for a Drainer that keeps them. Creates the folder.
   Result<void> copyTo(const std::filesystem::path& folder);
 
  private:
   struct Image {
     SpoolReader reader;
     SlotAges ages;
-    bool isOver = false;        // its process has ended, or gone on to another image
+    bool isOver = false;        // its process has ended, or moved on to another image
     bool isDead = false;        // its process has ended
-    bool isOfPause = false;     // it began while the ring was frozen: it has an outline alone
-    std::int64_t overNs = 0;    // since then
-    bool awaitsDump = false;    // it has crashed, and no copy has it
-    std::uint64_t refused = 0;  // records that the spool had no room for, at the last look
-    bool isPressed = false;     // there were more since the look before
+    bool isOfPause = false;     // started while the ring was frozen: recorded in outline only
+    std::int64_t overNs = 0;    // when isOver became true
+    bool awaitsDump = false;    // crashed, and not in any copy yet
+    std::uint64_t refused = 0;  // records for which the spool had no room, at the last look
+    bool isPressed = false;     // refused has grown since the look before
   };
 
   void scan();
@@ -71,7 +73,7 @@ class FlightRing {
   std::filesystem::path folder_;
   SessionPage& page_;
   std::int64_t lastNs_;
-  std::map<std::string, Image> images_;  // by name of the file
+  std::map<std::string, Image> images_;  // by file name
   std::vector<ImageId> newImages_;       // since the last look
   std::set<std::string> unreadable_;
   bool isFrozen_ = false;  // at the last look

@@ -11,7 +11,7 @@ std::uint64_t SlotAges::look(const std::vector<SpoolSlot>& slots, bool isOver, s
   full_.clear();
   freshSlots_ = 0;
   for (const SpoolSlot& slot : slots) {
-    // Full with 0: it was being given back when its recorder was killed.
+    // Full with 0: its recorder was killed while giving it back.
     if (!(slot.full || isOver) || (slot.committed == 0 && !slot.full))
       continue;
     const auto known = since_.find(slot.seq);

@@ -1,7 +1,7 @@
 // Which slots of one process image a flight recorder may give back, and when: each is kept for a
 // time after it was first seen full. Slots of one thread fill in the order in which they were
-// claimed, so what is given back is always what the thread wrote first, and what stays has no
-// holes. Owned by the ring, on its thread; times are CLOCK_MONOTONIC.
+// claimed. So the thread's oldest slots are always given back first, and the rest has no holes.
+// Owned by the ring, on its thread; times are CLOCK_MONOTONIC.
 #pragma once
 
 #include "recorder/spool_file/spool_reader.h"
@@ -17,22 +17,22 @@ class SlotAges {
  public:
   struct Aged {
     SpoolSlot slot;
-    std::int64_t fullSinceNs = 0;  // everything in it was written before
+    std::int64_t fullSinceNs = 0;  // everything in it was written before this time
   };
 
-  // `slots`: those that hold records now. With `isOver` no process writes to them any more, and all
-  // are full. Returns the bytes of those that are full for the first time.
+  // `slots`: those that contain records now. With `isOver` no process writes to them any more, and
+  // all count as full. Returns the bytes of those that are full for the first time.
   std::uint64_t look(const std::vector<SpoolSlot>& slots, bool isOver, std::int64_t nowNs);
 
-  // How many slots the last look() saw full for the first time.
+  // Number of slots that the last look() saw full for the first time.
   std::size_t freshSlots() const noexcept { return freshSlots_; }
-  // The full slots of the last look(), those that have been full for longest first.
+  // The full slots of the last look(), in the order in which they became full.
   const std::vector<Aged>& full() const noexcept { return full_; }
-  // So many of them, from the first, have been given back.
+  // The first `count` of them have been given back.
   void forget(std::size_t count) {
     full_.erase(full_.begin(), full_.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  // How many of them have been full since before `ns`.
+  // Number of them that have been full since before `ns`.
   std::size_t fullBefore(std::int64_t ns) const noexcept;
 
  private:

@@ -65,7 +65,7 @@ bool receiveEnvironment(int gate, std::vector<std::string>& environment) {
   return true;
 }
 
-// A program of another machine is no script, though execve says ENOEXEC of both.
+// A program for another machine is not a script, although execve returns ENOEXEC for both.
 bool isElf(const std::string& path) {
   char magic[4] = {};
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ bool isElf(const std::string& path) {
   return elf;
 }
 
-// The forked child. The recorder has one thread, so that all of the library may be used here.
+// The forked child. The recorder has one thread, so the whole library may be used here.
 [[noreturn]] void runChild(const Program& program, const SignalRelay& relay, int gate, int report) {
   std::vector<std::string> environment;
   if (!receiveEnvironment(gate, environment))

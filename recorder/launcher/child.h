@@ -1,7 +1,7 @@
-// The job's main process: forked at once, so that its pid is known for the output's name, but run
-// only when released, so that nothing of the job has happened if the recording cannot begin. It
-// stays in the recorder's process group and session and keeps its descriptors. Used on the main
-// thread, before any other thread exists.
+// The job's main process. It is forked immediately, so that its pid is known for the output's name.
+// It runs only when released, so that nothing of the job has happened if the recording cannot
+// begin. It stays in the recorder's process group and session and keeps its descriptors. Used on
+// the main thread, before any other thread exists.
 #pragma once
 
 #include "base/result.h"
@@ -15,7 +15,7 @@
 namespace sonde::launcher {
 
 struct Program {
-  std::string path;                    // as findCommand gave it
+  std::string path;                    // from findCommand
   std::vector<std::string> arguments;  // argv, the name included
 };
 
@@ -30,10 +30,10 @@ class Child {
   pid_t pid() const { return pid_; }
 
   // Lets the child execute the program with `environment`. Returns 0, or the errno of execve; the
-  // child has gone then.
+  // child is then gone.
   int release(const std::vector<std::string>& environment);
 
-  // The child ends without having run anything of the job.
+  // Ends the child before it has run anything of the job.
   void abandon();
 
  private:
@@ -41,7 +41,7 @@ class Child {
 
   pid_t pid_ = -1;
   int gate_ = -1;    // the environment is written here
-  int report_ = -1;  // execve's errno comes back here; end of file means that it succeeded
+  int report_ = -1;  // the child writes execve's errno here; end of file means success
 };
 
 }  // namespace sonde::launcher

@@ -11,7 +11,7 @@ namespace sonde::launcher {
 
 namespace {
 
-// 0, or the errno that execve would give.
+// Returns 0, or the errno that execve would return.
 int whyNotRunnable(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
@@ -50,7 +50,7 @@ CommandPath findCommand(const std::string& name, const std::string& searchPath) 
     const int error = whyNotRunnable(candidate);
     if (error == 0)
       return {candidate, 0, ""};
-    if (error == EACCES)  // a folder of that name does not count, as in a shell
+    if (error == EACCES)  // a folder with that name does not count, as in a shell
       seen = EACCES;
     begin = end + 1;
   }

@@ -10,13 +10,13 @@ inline constexpr int kExitNotExecutable = 126;
 inline constexpr int kExitNotFound = 127;
 
 struct CommandPath {
-  std::string path;     // empty when it cannot be run
-  int exitStatus = 0;   // 126 or 127 then
-  std::string message;  // and why
+  std::string path;     // empty if it cannot be run
+  int exitStatus = 0;   // if it cannot be run: 126 or 127
+  std::string message;  // if it cannot be run: the reason
 };
 
-// A name with a slash is taken as it stands, another is looked up in `searchPath` (as $PATH is
-// written).
+// Takes a name with a slash as it is; looks others up in `searchPath`, which has the format of
+// $PATH.
 CommandPath findCommand(const std::string& name, const std::string& searchPath);
 
 }  // namespace sonde::launcher

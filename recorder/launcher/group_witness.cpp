@@ -23,14 +23,14 @@ constexpr int kLookEveryMs = 50;
 constexpr int kStoppedPatienceMs = 200;
 constexpr int kPatienceMs = 5000;
 
-// Answers one byte for each signal number that it is asked for.
+// Answers each signal number with one byte.
 [[noreturn]] void witness(int socket) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   prctl(PR_SET_NAME, "sonde-witness");
   for (int stream = 0; stream < 3; ++stream)
-    close(stream);  // who reads the job's output must not wait for this process
+    close(stream);  // readers of the job's output must not wait for this process
   unsigned char number = 0;
   while (read(socket, &number, 1) == 1) {
     sigset_t one;
@@ -51,8 +51,8 @@ Result<GroupWitness> GroupWitness::start() {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{ErrorCode::Io,
                  fmt::format("no socket pair: {}", std::generic_category().message(errno))};
-  // A fork whose end sends no SIGCHLD: wait(2) passes over such a child, so that it does not count
-  // as one of the job's.
+  // A fork whose end sends no SIGCHLD. wait(2) ignores such a child, so it does not count as one of
+  // the job's.
   const auto pid = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
   const int error = errno;
   if (pid == 0) {
@@ -76,12 +76,12 @@ GroupWitness::~GroupWitness() {
   if (socket_ >= 0)
     close(socket_);
   if (pid_ > 0) {
-    kill(pid_, SIGKILL);  // it may have been stopped
+    kill(pid_, SIGKILL);  // in case it was stopped
     waitpid(pid_, nullptr, __WALL);
   }
 }
 
-// On a busy machine it may have to wait for its turn; one that was stopped may never have one.
+// On a busy machine the witness may have to wait for its turn; a stopped one may never get one.
 bool GroupWitness::answers() const {
   pollfd descriptor{socket_, POLLIN, 0};
   for (int waited = 0; waited < kPatienceMs; waited += kLookEveryMs) {
@@ -94,8 +94,8 @@ bool GroupWitness::answers() const {
   return false;
 }
 
-// One that came to the group between the recorder's look at its own and the witness's is one with
-// that for the witness, and another for the recorder.
+// A signal to the group may arrive between the recorder's read and the witness's. It then merges
+// with the pending one for the witness, but is a second one for the recorder.
 bool GroupWitness::got(int number) {
   const bool wasCovered = covered_[static_cast<std::size_t>(number)];
   const bool itDid = ask(number);

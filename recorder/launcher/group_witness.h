@@ -1,10 +1,11 @@
-// Tells a signal that was sent to the recorder alone from one that was sent to its whole process
-// group, in which the job is, too: `kill 0` in a script, a shell's `kill %1`, srun. siginfo does
-// not say. A second process in the group keeps all signals pending; what is pending there as well
-// went to all. It waits on a socket and ends with the recorder.
+// Distinguishes a signal that was sent to the recorder only from one that was sent to its whole
+// process group, which includes the job: `kill 0` in a script, a shell's `kill %1`, srun. siginfo
+// does not show the difference. A second process in the group keeps all signals pending; a signal
+// that is pending there too was sent to all. That process waits on a socket and ends with the
+// recorder.
 //
-// Made on the main thread before any other thread exists and before the job is forked; used on the
-// main thread.
+// Create it on the main thread before any other thread exists and before the job is forked. Used on
+// the main thread.
 #pragma once
 
 #include "base/result.h"
@@ -23,9 +24,9 @@ class GroupWitness {
   GroupWitness& operator=(GroupWitness&&) = delete;
   ~GroupWitness();
 
-  // Whether the witness got this signal, too; it forgets it. Ask once for every signal that came.
-  // The kernel signals the younger members of a group first, so the answer is there when the
-  // recorder has read its own.
+  // Whether the witness got this signal, too. The witness then forgets it, so call once per signal.
+  // The kernel signals the younger members of a group first, so the witness has the signal when the
+  // recorder reads its own.
   bool got(int number);
 
  private:
@@ -34,7 +35,7 @@ class GroupWitness {
   bool answers() const;
 
   pid_t pid_ = -1;
-  std::bitset<_NSIG> covered_;  // the next of these is one that the witness has told of already
+  std::bitset<_NSIG> covered_;  // the witness has already reported the next one of these
   int socket_ = -1;             // -1: it does not answer any more
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
-// By read(2): a stream's buffer throws when the process goes between open and read.
+// Uses read(2): a stream's buffer throws if the process ends between open and read.
 Result<std::string> readProcFile(pid_t pid, const char* name) {
   const Error gone{ErrorCode::NotFound, fmt::format("process {} has gone", pid)};
   const int file = open(fmt::format("/proc/{}/{}", pid, name).c_str(), O_RDONLY | O_CLOEXEC);
@@ -60,7 +60,7 @@ std::vector<std::string> readList(pid_t pid, const char* name) {
 }  // namespace
 
 Result<ProcessStat> parseProcessStat(const std::string& line) {
-  // The name is in parentheses and may itself hold blanks and parentheses: count from the last one.
+  // The name is in parentheses and may contain blanks and parentheses: counts from the last one.
   const std::size_t nameEnd = line.rfind(')');
   if (nameEnd == std::string::npos)
     return Error{ErrorCode::Corrupt, "a line of /proc/PID/stat has no program name"};
@@ -93,8 +93,9 @@ Result<ProcessStat> readProcessStat(pid_t pid) {
 bool processAlive(pid_t pid, std::uint64_t startTime) {
   const auto stat = readProcessStat(pid);
   if (!stat)
-    return stat.error().code == ErrorCode::Busy;  // nobody knows
-  // The first thread of a process may end before the others, and is a zombie until they have, too.
+    return stat.error().code == ErrorCode::Busy;  // Busy: unknown, so assume that it runs
+  // The first thread of a process may end before the others; it is a zombie until they have ended
+  // too.
   const bool hasEnded = stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
   return stat->startTime == startTime && !hasEnded;
 }

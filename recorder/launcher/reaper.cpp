@@ -32,7 +32,7 @@ Result<void> becomeSubreaper() {
 ReapResult reapEnded() {
   ReapResult result;
   for (;;) {
-    // Looked at before it is collected: the start time goes with the zombie.
+    // Inspected before it is collected: the start time disappears with the zombie.
     siginfo_t ended{};
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0) {
       if (errno == EINTR)

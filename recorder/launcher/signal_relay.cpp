@@ -15,8 +15,8 @@ namespace sonde::launcher {
 
 namespace {
 
-// What the kernel raises for an instruction of the recorder itself, what stops a background process
-// that touches the terminal, and what the recorder ignores: not the job's.
+// Not passed to the job: signals that the kernel raises for an instruction of the recorder, signals
+// that stop a background process that uses the terminal, and those that the recorder ignores.
 constexpr int kNotRelayed[] = {SIGSEGV,
                                SIGBUS,
                                SIGFPE,
@@ -113,8 +113,8 @@ void SignalRelay::forward(const signalfd_siginfo& signal, pid_t target) {
 }
 
 void SignalRelay::suspendSelf() const {
-  // By SIGTSTP and not SIGSTOP: in an orphaned process group, where nobody could continue it, the
-  // kernel ignores it.
+  // Uses SIGTSTP, not SIGSTOP: the kernel ignores it in an orphaned process group, which nobody
+  // could continue.
   struct sigaction plain {
   }, previous{};
   plain.sa_handler = SIG_DFL;
@@ -150,7 +150,7 @@ void exitLike(int waitStatus) {
   kill(getpid(), number);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   std::_Exit(128 +
-             number);  // a signal that does not end a process, which a child cannot have died of
+             number);  // a signal that does not end a process, so the child cannot have died of it
 }
 
 }  // namespace sonde::launcher

@@ -1,7 +1,7 @@
 // Passes signals that reach the recorder on to the job's main process, each once. Signals are
-// blocked and read from a descriptor, so no code ever runs in a handler. One object a process, made
-// on the main thread before any other thread exists (threads inherit the mask) and used there
-// alone.
+// blocked and read from a descriptor, so no code runs in a handler. One object per process. It is
+// created on the main thread before any other thread exists (threads inherit the mask), and used
+// only there.
 #pragma once
 
 #include "base/result.h"
@@ -22,12 +22,12 @@ enum class SignalAction {
   Reap,     // SIGCHLD
 };
 
-// What to do with one signal.
+// The action for one signal.
 SignalAction actionFor(const signalfd_siginfo& signal);
 
-// Whether it asks a program to end.
+// Whether the signal asks a program to end.
 bool asksToEnd(const signalfd_siginfo& signal);
-// … or says that it will be ended, as batch systems do by SIGUSR1, SIGUSR2 and SIGXCPU.
+// … or announces that it will be ended, as batch systems do with SIGUSR1, SIGUSR2 and SIGXCPU.
 bool announcesEnd(const signalfd_siginfo& signal);
 
 class SignalRelay {
@@ -37,19 +37,19 @@ class SignalRelay {
   SignalRelay& operator=(SignalRelay&&) = delete;
   ~SignalRelay();
 
-  // Readable when a signal has come.
+  // Readable if a signal has arrived.
   int descriptor() const { return descriptor_; }
 
-  // The next signal that has come, nothing when there is none.
+  // The next signal that has arrived; unset: none.
   std::optional<signalfd_siginfo> next() const;
 
-  // Sends `signal` to `target`, with the value it was queued with.
+  // Sends `signal` to `target`, with the value with which it was queued.
   static void forward(const signalfd_siginfo& signal, pid_t target);
 
-  // Stops the recorder as Ctrl-Z would have; returns when it is continued.
+  // Stops the recorder as Ctrl-Z would; returns when it is continued.
   void suspendSelf() const;
 
-  // Gives a forked child the mask and the dispositions that the recorder was started with.
+  // Gives a forked child the signal mask and dispositions with which the recorder was started.
   // Async-signal-safe.
   void restoreInChild() const noexcept;
 
@@ -62,8 +62,8 @@ class SignalRelay {
   struct sigaction originalFileSize_ {};
 };
 
-// Ends this process as a child with this wait(2) status ended: with the same exit status, or by the
-// same signal, without a core file of its own.
+// Ends this process the way a child with this wait(2) status ended: with the same exit status, or
+// by the same signal but without a core file.
 [[noreturn]] void exitLike(int waitStatus);
 
 }  // namespace sonde::launcher

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often `othersAlive` is asked.
+// How often `othersAlive` is polled.
 constexpr std::chrono::milliseconds kAskEvery{50};
 
 class Supervision {
@@ -85,7 +85,8 @@ class Supervision {
     }
   }
 
-  // A job that has left the recorder's process group was not reached by what was sent to that.
+  // A job that has left the recorder's process group did not get signals that were sent to the
+  // group.
   bool jobInGroup() const { return getpgid(options_.mainChild) == getpgrp(); }
 
   void relayToJob(const signalfd_siginfo& signal, bool jobHasIt) {
@@ -115,7 +116,7 @@ class Supervision {
   const SupervisorOptions& options_;
   const SupervisorCallbacks& callbacks_;
   RunOutcome outcome_;
-  std::optional<Clock::time_point> asked_;     // to end
+  std::optional<Clock::time_point> asked_;     // when it was asked to end
   std::optional<Clock::time_point> deadline_;  // set when the main process has ended
   bool childrenLeft_ = true;
   bool interrupted_ = false;

@@ -1,4 +1,4 @@
-// How the probes of a run with `--calibrate` take turns. Plain functions; any thread.
+// How the probes of a run with `--calibrate` alternate. Plain functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -17,11 +17,11 @@ struct Calibrate {
   std::optional<std::uint32_t> without;  // these probes are off in all iterations
 };
 
-// "N", of 5 or more, or "without:LIST" with names of sources.
+// "N", 5 or more, or "without:LIST" with names of sources.
 Result<Calibrate> parseCalibrate(const std::string& text);
 
-// `probeMask`: what the run records; `job`: as JobIdentity has it, so that the recorders of all
-// ranks come to the same. All runs of which no job is known have one seed.
+// `probeMask`: the probes that the run records. `job`: from JobIdentity, so that the recorders of
+// all ranks get the same rule. All runs whose job is unknown have the same seed.
 wire::CalibrationRule calibrationRule(const Calibrate& calibrate,
                                       std::uint32_t probeMask,
                                       std::string_view job);

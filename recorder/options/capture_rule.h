@@ -1,5 +1,5 @@
-// The value of `--capture`: which iterations of each process, or which stretch of it, are recorded
-// in full. Of the others the trace has the iterations themselves. Plain functions; any thread.
+// The value of `--capture`: which iterations, or which part, of each process are recorded in full.
+// Other iterations are in the trace as slices only. Plain functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -12,11 +12,11 @@ namespace sonde::recorder {
 
 struct CaptureRule {
   wire::CaptureRule::Kind kind = wire::CaptureRule::Kind::All;
-  std::int64_t first = 0;  // of Iterations, both included
+  std::int64_t first = 0;  // for Iterations, inclusive
   std::int64_t last = 0;
   std::uint32_t every = 1;
   std::string range;  // name of a scope
-  std::string text;   // as it was given
+  std::string text;   // as given
 
   bool isAll() const noexcept { return kind == wire::CaptureRule::Kind::All && every == 1; }
 };

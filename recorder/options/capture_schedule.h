@@ -1,5 +1,5 @@
-// When a recording is on by itself: after `--delay`, for `--duration`, until somebody asks for
-// something else. Owned by the recording, on its worker's thread; times are CLOCK_MONOTONIC.
+// When a recording is on by schedule: after `--delay`, for `--duration`, until a request changes
+// it. Owned by the recording, on its worker's thread; times are CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace sonde::recorder {
 
 struct CaptureTimes {
   std::int64_t delayNs = 0;
-  std::optional<std::int64_t> durationNs;  // none: to the end
+  std::optional<std::int64_t> durationNs;  // unset: to the end
 };
 
 class CaptureSchedule {
@@ -19,12 +19,12 @@ class CaptureSchedule {
   bool isOn() const noexcept { return isOn_; }
   // The delay has not passed yet.
   bool isWaiting() const noexcept { return startNs_.has_value(); }
-  // Whether it changes by itself now; then isOn() is the new state.
+  // Whether the state changes by schedule now; isOn() is then the new state.
   bool advance(std::int64_t nowNs) noexcept;
-  // Somebody wants it on or off. A duration counts from the first time that it is on. False: it is
-  // so already.
+  // A request turns it on or off. A duration counts from the first time that it is on. False: it is
+  // already in this state.
   bool set(bool on, std::int64_t nowNs) noexcept;
-  // When advance() will next change something.
+  // When advance() next changes the state.
   std::optional<std::int64_t> nextNs() const noexcept { return startNs_ ? startNs_ : endNs_; }
 
  private:
@@ -32,8 +32,8 @@ class CaptureSchedule {
 
   CaptureTimes times_;
   bool isOn_ = false;
-  std::optional<std::int64_t> startNs_;  // when the delay has passed
-  std::optional<std::int64_t> endNs_;    // when the duration has passed
+  std::optional<std::int64_t> startNs_;  // end of the delay
+  std::optional<std::int64_t> endNs_;    // end of the duration
 };
 
 }  // namespace sonde::recorder

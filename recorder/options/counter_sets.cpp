@@ -11,7 +11,7 @@
 namespace sonde::recorder {
 namespace {
 
-// How busy the multiprocessors are, by what share of their warps, and with how many instructions.
+// How busy the multiprocessors are, with what share of their warps, and with how many instructions.
 constexpr std::string_view kUtilization[] = {
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "smsp__cycles_active.avg.pct_of_peak_sustained_elapsed",
@@ -21,11 +21,12 @@ constexpr std::string_view kUtilization[] = {
     "sm__cycles_elapsed.sum",
 };
 
-// Floating point operations by kind, the tensor cores' instructions, traffic of the device memory,
-// the time, and the occupancy.
+// Floating-point operations by kind, the tensor cores' instructions, device memory traffic, time,
+// and occupancy.
 constexpr std::string_view kRoofline[] = {
     "gpu__time_duration.sum",
-    // A bar: the first that the chip has, as GB202's kin has the second.
+    // Names separated by a bar: uses the first that the chip has. GB202 and related chips have the
+    // second.
     "dram__bytes_read.sum|dram__bytes_op_read.sum",
     "dram__bytes_write.sum|dram__bytes_op_write.sum",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
@@ -39,8 +40,8 @@ constexpr std::string_view kRoofline[] = {
     "sm__sass_thread_inst_executed_op_dmul_pred_on.sum",
     "sm__sass_thread_inst_executed_op_dfma_pred_on.sum",
     "sm__inst_executed_pipe_tensor.sum",
-    // Operations of the tensor cores: each generation has some of these. A question mark: where it
-    // is missing, nobody need be told.
+    // Operations of the tensor cores: each generation has some of these. A question mark: a missing
+    // one is not reported.
     "?sm__ops_path_tensor_src_bf16_dst_fp32.sum",
     "?sm__ops_path_tensor_src_fp16_dst_fp32.sum",
     "?sm__ops_path_tensor_src_tf32_dst_fp32.sum",
@@ -48,7 +49,7 @@ constexpr std::string_view kRoofline[] = {
     "?sm__ops_path_tensor_src_fp64.sum",
 };
 
-// unit__counter.rollup…: "sm__cycles_active.sum".
+// unit__counter.rollup…, for example "sm__cycles_active.sum".
 bool isMetric(std::string_view word) {
   const auto isAllowed = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||

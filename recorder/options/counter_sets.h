@@ -1,4 +1,4 @@
-// The hardware metrics that --counters names. Plain functions; any thread.
+// The hardware metrics for --counters. Plain functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -8,9 +8,9 @@
 
 namespace sonde::recorder {
 
-// `wanted` is a list, with commas, of sets (utilization, roofline) and of metrics as CUPTI names
-// them. Gives the metrics, each once, with commas between them, and with a question mark before
-// those that need not be there. Fails for what is neither and for more than a process measures.
+// `wanted`: a comma-separated list of sets (utilization, roofline) and of CUPTI's metric names.
+// Returns the metrics, each once, separated by commas, with a question mark before optional ones.
+// Fails for a word that is neither, and for more metrics than a process can measure.
 Result<std::string> counterMetrics(std::string_view wanted);
 
 }  // namespace sonde::recorder

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kCategories = {
     "framework", "simulator", "other", "python"};
 
-// Letters beyond ASCII may be in a name, too; Python tells them better.
+// A name may also contain letters beyond ASCII; Python checks these better.
 bool isModuleName(std::string_view name) {
   const auto stands = [](char letter) {
     const auto byte = static_cast<unsigned char>(letter);

@@ -1,5 +1,5 @@
-// The values of `--module-category`: whose native code a Python module has. Plain functions; any
-// thread.
+// The values of `--module-category`: the category of a Python module's native code. Plain
+// functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,8 +9,8 @@
 
 namespace sonde::recorder {
 
-// Of NAME=CATEGORY items, the value of SONDE_MODULE_CATEGORIES, which plugins/python/sonde reads.
-// InvalidArgument: no name of a module, or no category; the message says what there is.
+// Converts NAME=CATEGORY items to the value of SONDE_MODULE_CATEGORIES, which plugins/python/sonde
+// reads. InvalidArgument: not a module name, or not a category; the message lists the categories.
 Result<std::string> moduleCategories(const std::vector<std::string>& items);
 
 }  // namespace sonde::recorder

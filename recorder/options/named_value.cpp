@@ -23,7 +23,7 @@ std::size_t skip(std::string_view set, std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(set, at), text.size());
 }
 
-// A quote inside a word, as in a"b"c, does not end it.
+// A quote inside a word, as in a"b"c, does not end the word.
 bool quoteEndsWord(std::string_view text, std::size_t at) {
   const std::size_t next = skip(kQuotesAndEscapes, text, at);
   return next == text.size() || isOneOf(kAfterQuotes, text, next);
@@ -36,7 +36,7 @@ std::size_t wordEnd(std::string_view text, std::size_t at) {
   return at;
 }
 
-// The same quote after the same number of backslashes, or the text's end.
+// Returns the position of the same quote after the same number of backslashes, or the text's end.
 std::size_t closingQuote(std::string_view text, std::size_t begin, std::string_view opening) {
   for (std::size_t at = text.find(opening, begin); at != std::string_view::npos;
        at = text.find(opening, at + 1)) {
@@ -55,7 +55,7 @@ ValueSpan spanAt(std::string_view text, std::size_t at) {
   return {begin, end == text.size() || quoteEndsWord(text, end) ? end : wordEnd(text, end)};
 }
 
-// Of an HTTP header or a line of YAML.
+// The value in an HTTP header or a line of YAML.
 ValueSpan restOfLine(std::string_view text, std::size_t nameBegin, std::size_t at) {
   const bool quoted = nameBegin > 0 && isQuote(text[nameBegin - 1]);
   const std::string ends = quoted ? std::string{'\n', text[nameBegin - 1]} : "\n\"'`";

@@ -22,7 +22,8 @@ bool isLower(char letter) {
   return std::islower(static_cast<unsigned char>(letter)) != 0;
 }
 
-// `awsSecretKey`, `AWS_SECRET_KEY` and `aws-secret-key` are the same three words, in lower case.
+// Splits a name into lower-case words: `awsSecretKey`, `AWS_SECRET_KEY` and `aws-secret-key` have
+// the same three.
 std::vector<std::string> wordsOf(std::string_view name) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -59,7 +60,7 @@ bool isSecretWord(const std::string& word) {
          word.starts_with("passw") || word.ends_with("passwd") || word.ends_with("password");
 }
 
-// The name of `--name` or `-n`, or of `name=` in front of a value; what an option may be called.
+// The name in `--name`, `-n` or, before a value, `name=`.
 std::string optionName(const std::string& argument) {
   const std::size_t begin = argument.find_first_not_of('-');
   return begin == std::string::npos ? "" : argument.substr(begin);
@@ -69,13 +70,13 @@ bool isName(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), isNameLetter);
 }
 
-// `--max-tokens 512` hides nothing: a secret is no small number.
+// `--max-tokens 512` hides nothing: a secret is not a small number.
 bool isPlainNumber(const std::string& text) {
   return !text.empty() && text.size() < 10 &&
          text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-// Takes `user:password@` out of a URL.
+// Removes `user:password@` from a URL.
 std::string withoutUrlPassword(const std::string& text) {
   const std::size_t scheme = text.find("://");
   if (scheme == std::string::npos)
@@ -137,7 +138,7 @@ std::string Redactor::value(const std::string& name, const std::string& text) co
   return hidesValue(name, text) ? std::string(kRedacted) : this->text(text);
 }
 
-// Each word by itself, whatever comes before it.
+// Checks each word by itself, regardless of the words before it.
 std::string Redactor::words(const std::string& text) const {
   const auto separates = [](char letter) {
     return letter == ';' || isQuote(letter) || kBlanks.find(letter) != std::string_view::npos;

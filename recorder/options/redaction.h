@@ -1,5 +1,6 @@
-// What of command lines and environments may be stored. Values whose name says that they are secret
-// never are; more is hidden by the user's patterns. Immutable once made; any thread.
+// Removes secrets from command lines and environments before they are stored. A value whose name
+// suggests a secret is never stored. The user's patterns hide more. Immutable after construction;
+// any thread.
 #pragma once
 
 #include <map>
@@ -19,17 +20,17 @@ class Redactor {
 
   const std::vector<std::string>& patterns() const noexcept { return patterns_; }
 
-  // An argv: `--token X`, `--token=X`, `TOKEN=X`, `https://user:password@host` and what the
-  // patterns match; the same inside an argument, where `Token: X` and `"token": "X"` are known,
+  // Redacts an argv: `--token X`, `--token=X`, `TOKEN=X`, `https://user:password@host` and matches
+  // of the patterns. Also redacts these inside an argument, and there `Token: X` and `"token": "X"`
   // too.
   std::vector<std::string> arguments(const std::vector<std::string>& argv) const;
 
-  // The same as one line.
+  // The same, as one line.
   std::string commandLine(const std::vector<std::string>& argv) const;
 
   std::string value(const std::string& name, const std::string& text) const;
 
-  // Of `NAME=VALUE` entries those that explain how a training run behaves (ranks, NCCL, CUDA,
+  // Selects the `NAME=VALUE` entries that explain how a training run behaves (ranks, NCCL, CUDA,
   // OpenMP, …).
   std::map<std::string, std::string> environment(const std::vector<std::string>& entries) const;
 
@@ -43,9 +44,8 @@ class Redactor {
   std::vector<std::string> patterns_;
 };
 
-// Whether a name has a word such as TOKEN, SECRET or KEY in it: `HF_TOKEN`, `--api-key`,
-// `awsSecretAccessKey`; not
-// `--tokenizer`.
+// Whether a name contains a word such as TOKEN, SECRET or KEY: `HF_TOKEN`, `--api-key`,
+// `awsSecretAccessKey`; not `--tokenizer`.
 bool namesSecret(std::string_view name);
 
 }  // namespace sonde::recorder

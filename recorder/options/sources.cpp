@@ -24,7 +24,7 @@ std::string knownNames() {
 struct Wanted {
   std::string name;
   bool removed;
-  const SourceName* source;  // nullptr: there is none of this name
+  const SourceName* source;  // nullptr: no source has this name
 };
 
 std::vector<Wanted> split(const std::string& list) {

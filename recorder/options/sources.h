@@ -17,19 +17,19 @@ struct SourceName {
   bool byDefault;
 };
 
-// Every probe that a user may name, in the order of the manual.
+// Every probe that a user may name, in the manual's order.
 const std::vector<SourceName>& sourceNames();
 
-// `a,b` records these alone; `-c` takes one away from the default, `a,-c` from what stands before
-// it. Bit 1 << Probe; process and thread life are always on.
+// `a,b` records only these; `-c` removes one from the default, `a,-c` from the words before it. Bit
+// 1 << Probe. The start and end of processes and threads are always recorded.
 Result<std::uint32_t> parseSources(const std::string& list);
 
 std::uint32_t defaultSources();
 
-// Their names, with commas between them, in the order of the manual.
+// Their names, comma-separated, in the manual's order.
 std::string sourceWords(std::uint32_t probeMask);
 
-// Which of Sonde's libraries that stand in front of others these probes need.
+// The companion libraries that these probes need.
 core::CompanionSet companionsOf(std::uint32_t probeMask) noexcept;
 
 }  // namespace sonde::recorder

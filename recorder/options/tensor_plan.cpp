@@ -22,11 +22,11 @@ using Json = nlohmann::json;
 
 const std::vector<std::string> kBuiltIn = {
     "weights", "gradients", "inputs", "outputs", "activations", "losses"};
-// It goes through the environment, where 128 KiB would keep any program from starting.
+// The plan is passed in the environment, where 128 KiB would prevent any program from starting.
 constexpr std::size_t kMostBytes = 64 << 10;
-constexpr std::int64_t kEvery = 100;  // iterations, unless the file says otherwise
+constexpr std::int64_t kEvery = 100;  // iterations; default
 
-// Reads one value of a key; an Error says what is expected instead.
+// Reads one value of a key; an Error names the expected kind.
 using Read = Result<Json> (*)(const toml::node& node);
 
 Error expected(std::string_view what) {
@@ -97,7 +97,7 @@ Json allBuiltIn(const Json& defaults) {
   for (const std::string& name : kBuiltIn) {
     collections.push_back(defaults);
     collections.back()["name"] = name;
-    collections.back()["implied"] = true;  // nobody asked for it by name
+    collections.back()["implied"] = true;  // not requested by name
     collections.back()["of"] = Json::array({name});
   }
   return collections;

@@ -1,5 +1,5 @@
-// What --tensors asks for: which tensors are looked at, and in which iterations. Plain functions;
-// any thread.
+// The plan of --tensors: which tensors are examined, and in which iterations. Plain functions; any
+// thread.
 #pragma once
 
 #include "base/result.h"
@@ -8,9 +8,9 @@
 
 namespace sonde::recorder {
 
-// The plan that `text` is, of the file at `path` (docs/probes/tensor.md has its keys), as JSON that
-// hooks/tensor_plan.py understands. What is wrong with the file is an error with its place. Regular
-// expressions are Python's and are left to it.
+// Parses the plan in `text`, from the file at `path` (docs/probes/tensor.md lists its keys), to
+// JSON for hooks/tensor_plan.py. An error names the place in the file. Regular expressions are
+// Python's and not checked here.
 Result<std::string> parseTensorPlan(const std::string& text, const std::string& path);
 Result<std::string> readTensorPlan(const std::string& path);
 

@@ -15,7 +15,7 @@ namespace {
 
 using State = PartCheck::State;
 
-// Killed, or out of room, before it had a schema.
+// Its recorder was killed, or out of room, before the schema was written.
 bool hasNoTables(const fs::path& part) {
   const auto file = store::Database::open(part, store::Access::ReadOnly);
   if (!file)
@@ -24,7 +24,7 @@ bool hasNoTables(const fs::path& part) {
   return tables && *tables == 0;
 }
 
-// Another recording has finished: it may have taken the name of the unfinished trace, too.
+// Another recording has finished: it may also have taken the unfinished trace's name.
 bool outputIsOfAnother(const Session& session) {
   const auto output = stateOf(session.manifest->output);
   return output && output->session != session.folder.filename();
@@ -57,7 +57,7 @@ std::string whatHappened(const Session& session, State state) {
   return fmt::format("{} is not there any more", manifest.part.string());
 }
 
-// Nothing is to be moved over what another recording writes.
+// Nothing may be moved over a file that another recording writes.
 std::string whatToDo(const Session& session, State state) {
   if (state == State::OfAnother)
     return "give -f to write what is left, with the rest counted as lost";

@@ -37,7 +37,7 @@ namespace {
 
 constexpr auto kFollowEvery = std::chrono::milliseconds(200);
 
-// The recorder's log goes along: what it committed last may be nowhere else.
+// Copies the write-ahead log too: the latest commits may be only there.
 Result<void> copyPart(const fs::path& from, const Completion& copy) {
   for (const char* suffix : {"", "-wal"}) {
     const fs::path source = from.string() + suffix;
@@ -81,7 +81,7 @@ Error nameTaken(const Session& session, const PartCheck& check) {
                       unfinished ? "" : ", or give -f to replace it")};
 }
 
-// What is decided about a session holds as long as its lock is held.
+// Decisions about a session are valid as long as its lock is held.
 Result<SpoolLock> lockSession(Session& session) {
   SONDE_TRY_ASSIGN(SpoolLock lock, SpoolLock::take(session.folder));
   SONDE_TRY_ASSIGN(session.manifest, readManifest(session.folder));
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Drainer>> openDrainer(const Session& session,
   return Drainer::open(std::move(options), std::move(lock));
 }
 
-// Drains until nothing runs any more. False when something does and it is not to be waited for.
+// Drains until no process runs any more. False: one still runs and is not to be waited for.
 bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOptions& options) {
   bool said = false;
   bool saidWhy = false;
@@ -132,7 +132,7 @@ bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOpti
   }
 }
 
-// Why the whole trace may not be written to the options' output.
+// Fails with the reason if the whole trace may not be written to the options' output.
 Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
   if (session.manifest && samePlace(options.output, session.manifest->output))
     return Error{ErrorCode::InvalidArgument,
@@ -154,7 +154,7 @@ Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
   return {};
 }
 
-// `hasOwn`: with what the session's own part holds.
+// `hasOwn`: includes the contents of the session's own part.
 Result<Recovered> fillCopy(const Session& session,
                            const RecoverOptions& options,
                            bool hasOwn,
@@ -187,8 +187,8 @@ Result<Recovered> fillCopy(const Session& session,
   return recovered;
 }
 
-// A copy that failed would keep the name, and can be made again; one that only has no name yet is
-// whole.
+// Removes the part of a failed copy, which would keep the name and can be made again. A copy that
+// only lacks its name is complete and stays.
 Result<Recovered> writeCopy(Session& session, const RecoverOptions& options) {
   SONDE_TRY(checkCopy(session, options));
   std::optional<SpoolLock> lock;
@@ -219,7 +219,7 @@ Completion completionOf(const Session& session, const RecoverOptions& options) {
   return {session.folder, manifest.part, manifest.output, false, options.replace, options.progress};
 }
 
-// The recorder died after its last record was stored. Requires: the lock is held.
+// For a recorder that died after its last record was stored. Requires: the lock is held.
 Result<Recovered> completeOnly(const Session& session, const RecoverOptions& options) {
   Recovered recovered;
   recovered.trace = session.manifest->output;
@@ -280,7 +280,7 @@ bool launcherLives(const fs::path& folder) {
   if (const auto manifest = readManifest(folder))
     return manifest->bootId == currentBootId() &&
            launcher::processAlive(manifest->launcherPid, manifest->launcherStartTime);
-  // Between making the folder and writing the manifest there is only its name, "<pid>-<hex>".
+  // Before the manifest is written, only the folder's name "<pid>-<hex>" identifies the recorder.
   const std::string name = folder.filename();
   pid_t pid = 0;
   std::from_chars(name.data(), name.data() + name.size(), pid);
@@ -312,9 +312,8 @@ Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& pl
                    fmt::format("{} is being recorded by process {}: give another name with -o",
                                manifest->output.string(),
                                manifest->launcherPid)};
-    // What it wrote may be gone already; what is in its spool may still be wanted. A part that
-    // names no session yet is that of the manifest: its recorder was killed before the first
-    // commit.
+    // If the session's own part is gone, its spool may still be wanted. A part without a session's
+    // name is the manifest's: its recorder was killed before the first commit.
     const auto state = stateOf(part);
     if (!isThere(part) || (state && !state->session.empty() && state->session != manifest->session))
       continue;

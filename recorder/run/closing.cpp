@@ -13,12 +13,12 @@ namespace sonde::recorder {
 
 namespace {
 
-// A terminal that goes away sends SIGHUP more than once: it insists on nothing.
+// A terminal that goes away sends SIGHUP more than once; this does not count as insisting.
 bool insists(const signalfd_siginfo& signal) {
   return launcher::asksToEnd(signal) && signal.ssi_signo != SIGHUP;
 }
 
-// Shared with the thread, which outlives the caller when the user insists.
+// Shared with the thread, which outlives the caller if the user insists.
 struct Ending {
   Finish finish;
   std::stop_source stop;

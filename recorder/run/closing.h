@@ -1,5 +1,5 @@
-// The end of a recording while signals still come: the first Ctrl-C lets it finish in haste, the
-// second leaves the rest to `sonde recover`. Main thread.
+// Handles signals during the end of a recording: the first Ctrl-C shortens it, the second leaves
+// the rest to `sonde recover`. Main thread.
 #pragma once
 
 #include "base/result.h"
@@ -12,11 +12,11 @@
 
 namespace sonde::recorder {
 
-// What ends a recording; once a stop is requested, without what can be left out.
+// Finishes a recording; once a stop is requested, skips the optional parts.
 using Finish = std::function<Result<RecordingSummary>(const std::stop_token& asked)>;
 
-// Runs `finish` on a thread of its own and waits for it. When the user has insisted, the error says
-// how to go on; what `finish` works on must then not be touched any more and the process must end.
+// Runs `finish` on a separate thread and waits for it. If the user insists, returns an error that
+// explains how to continue. The process must then end without touching the data of `finish`.
 Result<RecordingSummary> finishInterruptibly(Finish finish,
                                              const launcher::SignalRelay& relay,
                                              const Say& say);

@@ -12,7 +12,7 @@
 namespace sonde::recorder {
 namespace {
 
-// Before any of their code runs: a job with a plugin that cannot be is not started.
+// Runs before any of the plugins' code: a job with an unusable plugin is not started.
 Result<void> takePlugins(const RunOptions& options,
                          const std::vector<std::string>& environment,
                          JobPlan& plan) {

@@ -1,6 +1,6 @@
-// What `sonde run` has to know before it makes anything: the program, where Sonde's own files are,
-// which probes record, and what the files say that it was given. Reads files and, to try plugins,
-// starts a process; main thread.
+// Prepares `sonde run` before anything is created: finds the program and Sonde's own files, selects
+// the probes, and reads the files given as options. Reads files and, to test plugins, starts a
+// process; main thread.
 #pragma once
 
 #include "recorder/environment/environment.h"
@@ -18,15 +18,15 @@ namespace sonde::recorder {
 inline constexpr int kExitCannotBegin = 125;  // Sonde could not begin; the job was not started
 
 struct JobPlan {
-  std::string program;  // the command's, as exec takes it
+  std::string program;  // the command's, as an argument of exec
   Installation installation;
   std::uint32_t probeMask = 0;
   std::vector<std::filesystem::path> plugins;
   std::optional<rules::Configuration> rules;
-  std::string tensorPlan;  // empty: what there is without
+  std::string tensorPlan;  // empty: the default
 
-  std::string refusal;  // why the job cannot be run so; empty: it can
-  int exitStatus = 0;   // of a refusal: 125, or of the command 126 or 127
+  std::string refusal;  // why the job cannot run like this; empty: it can
+  int exitStatus = 0;   // of a refusal: 125, or 126 or 127 for the command
 
   bool records(wire::Probe probe) const noexcept {
     return (probeMask >> static_cast<unsigned>(probe) & 1) != 0;

@@ -45,7 +45,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kLargestTrace = 4ULL << 30;
-constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
+constexpr std::uint64_t kDiskShare = 10;  // a trace takes at most this part of the free disk
 
 std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   if (options.maxTraceBytes > 0)
@@ -56,7 +56,7 @@ std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
                  : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
 }
 
-// `error`: of the first writes to the trace.
+// `error`: from the first writes to the trace.
 Error cannotBegin(const Error& error, const fs::path& part) {
   if (error.code == ErrorCode::Busy)
     return {error.code, fmt::format("{}: give another name with -o", error.message)};
@@ -70,7 +70,7 @@ Error cannotBegin(const Error& error, const fs::path& part) {
                 "cannot write {} ({}): give another place with -o", part.string(), error.message)};
 }
 
-// One run, step by step. What can go wrong before the job starts ends it with 125, 126 or 127.
+// One run, step by step. A failure before the job starts ends it with 125, 126 or 127.
 class JobRun {
  public:
   JobRun(const RunOptions& options, const Say& say)
@@ -93,7 +93,7 @@ class JobRun {
     auto child = launcher::Child::fork({plan_.program, options_.command}, *relay);
     if (!child)
       return refuse(child.error().message);
-    launcher::raiseDescriptorLimit();  // only now: the job keeps its own
+    launcher::raiseDescriptorLimit();  // only now, because the job keeps its own limit
     if (auto claimed = claim(child->pid()); !claimed)
       return refuse(claimed.error().message);
     if (auto opened = openRecording(); !opened)
@@ -115,7 +115,7 @@ class JobRun {
     return findVariable(environment_, name);
   }
 
-  // Beside the trace.
+  // Next to the trace.
   fs::path tensorFolder() const {
     fs::path folder;
     if (plan_.records(wire::Probe::Tensor))
@@ -143,19 +143,19 @@ class JobRun {
       SONDE_TRY(dropSessionOf(store::partOf(output_), spoolPlaces(spoolRequest())));
     auto claimed = claimOutput(output_, options_.force);
     std::error_code ignored;
-    if (claimed && options_.force)  // of the trace that is replaced
+    if (claimed && options_.force)  // tensors of the trace that is replaced
       fs::remove_all(fs::absolute(output_).string() + ".tensors", ignored);
     if (claimed || claimed.error().code != ErrorCode::Busy)
       return claimed;
-    // Its spool need not be where `sonde recover` looks by itself.
+    // Its spool may be outside the places where `sonde recover` looks by default.
     const fs::path part = store::partOf(output_);
     return partTaken(part, sessionWriting(part, spoolPlaces(spoolRequest())));
   }
 
-  // Tries one place for the spool after the other; without any the job runs unrecorded. Fails when
+  // Tries one place for the spool after the other; if none works, the job runs unrecorded. Fails if
   // the output cannot be written.
   Result<void> openRecording() {
-    std::string refused;  // of what the user has named
+    std::string refused;  // why the place that the user named is unusable
     for (const PlaceCheck& check : makePlaces(spoolRequest())) {
       auto prepared = check.usable
                           ? prepareAt(check)
@@ -183,7 +183,7 @@ class JobRun {
     recording.probeMask = plan_.probeMask;
     recording.capture = options_.capture;
     recording.calibration = calibrationRule(options_.calibrate, plan_.probeMask, identity_.job);
-    // The recorders of the ranks on one host share what a host may use.
+    // The recorders of the ranks on one host share the host's limit.
     recording.spoolLimitBytes =
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));
     recording.maxTraceBytes = traceLimit(options_, output_);
@@ -195,7 +195,7 @@ class JobRun {
     recording.memoryThreshold = options_.memoryThreshold.value_or(kMemoryThreshold);
     recording.times = options_.times;
     recording.lastNs = options_.lastNs;
-    recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank
+    recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // by one rank only
     recording.job = identity_.job;
     recording.progress = options_.progress;
     recording.say = say_;
@@ -237,13 +237,13 @@ class JobRun {
     return prepared;
   }
 
-  // Whether the run is to say of itself what recording takes.
+  // Whether the run reports its own cost of recording.
   bool calibrates() const {
     return options_.calibrate.blockIterations != 0 && !options_.calibrate.without;
   }
 
-  // Why a GPU must be left alone: it may hang, or who ended the job may not wait. Empty: it may be
-  // used.
+  // Why a GPU must be left alone: it may hang, or the user or batch system that ended the job may
+  // not wait. Empty: it may be used.
   static std::string hindranceOf(const launcher::RunOutcome& outcome) {
     if (outcome.askedToEnd)
       return "a signal said that the job was to end";
@@ -272,7 +272,7 @@ class JobRun {
       recording_->noteOtherNcclPlugin(other);
   }
 
-  // The job's environment: with Sonde's library in it unless that would break the program.
+  // The job's environment, with Sonde's library unless that would break the program.
   std::vector<std::string> chooseEnvironment() {
     if (!recording_)
       return environment_;

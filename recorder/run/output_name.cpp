@@ -21,7 +21,7 @@ Error invalid(std::string message) {
   return Error{ErrorCode::InvalidArgument, std::move(message)};
 }
 
-// One placeholder, `at` on its letter; leaves `at` behind it.
+// Expands one placeholder. `at` is on its letter, and after it on return.
 Result<std::string> expandOne(const OutputRequest& request, std::size_t& at) {
   const std::string& pattern = request.pattern;
   const char letter = at < pattern.size() ? pattern[at] : '\0';
@@ -122,7 +122,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
                              part.string(),
                              std::generic_category().message(errno))};
   close(file);
-  store::removeLogs(part);  // of one that was removed by hand
+  store::removeLogs(part);  // of a part that the user removed by hand
   return {};
 }
 

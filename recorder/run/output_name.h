@@ -1,5 +1,5 @@
-// Where a recording writes its trace: the words of `-o` turned into a path, and the claim to it.
-// Plain functions; any thread.
+// Where a recording writes its trace: converts `-o` to a path, and claims the path. Plain
+// functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -20,19 +20,18 @@ struct OutputRequest {
   std::function<std::optional<std::string>(const std::string&)> variable;  // of the environment
 };
 
-// `%h %p %r %q{VAR} %%` replaced; a folder (it exists, or ends in a slash) completed by
-// `rank<N>.sonde` or
-// `<program>-<pid>.sonde`. The result is absolute.
+// Replaces `%h %p %r %q{VAR} %%`. Completes a folder (it exists, or ends in a slash) with
+// `rank<N>.sonde` or `<program>-<pid>.sonde`. The result is absolute.
 Result<std::filesystem::path> outputPath(const OutputRequest& request);
 
-// Makes the folders and an empty `.part`, which is the caller's from then on: to be recorded into,
-// or removed. Refuses an output, or a `.part`, that exists already, unless `force`; then an old
-// `.part` is removed. Busy for a `.part`, which another recorder may be writing. Of any number of
-// callers for the same output one gets it.
+// Creates the folders and an empty `.part`, which then belongs to the caller: to be recorded into,
+// or removed. Refuses an output, or a `.part`, that already exists, unless `force`; then an old
+// `.part` is removed. Busy: a `.part` exists, which another recorder may be writing. If several
+// callers claim the same output, one succeeds.
 Result<void> claimOutput(const std::filesystem::path& output, bool force);
 
-// What claimOutput() says of a `.part` that is there: Busy. `session`: the folder of the session
-// that was writing it; empty: `sonde recover` is left to find it.
+// The error of claimOutput() for an existing `.part`: Busy. `session`: the folder of the session
+// that was writing it; empty: `sonde recover` must find it.
 Error partTaken(const std::filesystem::path& part, const std::filesystem::path& session);
 
 }  // namespace sonde::recorder

@@ -7,8 +7,8 @@
 namespace sonde::recorder {
 namespace {
 
-// At 19 a thread beside eight others of a processor gets 0.2 % of it, which is less than samples of
-// their stacks take.
+// At nice 19, a thread that shares a processor with eight others gets 0.2 % of it, less than
+// processing its stack samples takes.
 constexpr int kNice = 10;
 
 }  // namespace
@@ -16,7 +16,7 @@ constexpr int kNice = 10;
 PoliteThread::PoliteThread() {
   try {
     thread_ = std::thread([this] { loop(); });
-  } catch (const std::system_error&) {  // a limit of processes, as containers have one
+  } catch (const std::system_error&) {  // a limit of processes, as in containers
   }
 }
 
@@ -43,7 +43,7 @@ void PoliteThread::run(const std::function<void()>& work) {
 }
 
 void PoliteThread::loop() {
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+  setpriority(PRIO_PROCESS, 0, kNice);  // for this thread only
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || work_ != nullptr; });

@@ -1,5 +1,5 @@
-// A thread that gives way to all others of the machine (nice 10), and what another one has it do. A
-// thread cannot take such a step back, so that who is at times in a hurry needs two.
+// A thread that yields to all others of the machine (nice 10) and runs work for another thread. A
+// thread cannot undo its nice value, so work that is sometimes urgent needs two threads.
 #pragma once
 
 #include <condition_variable>
@@ -11,12 +11,12 @@ namespace sonde::recorder {
 
 class PoliteThread {
  public:
-  PoliteThread();  // where no thread can be had, run() does it on its caller's
+  PoliteThread();  // if no thread can be created, run() works on its caller's
   ~PoliteThread();
   PoliteThread(const PoliteThread&) = delete;
   PoliteThread& operator=(const PoliteThread&) = delete;
 
-  // Does it there; returns when it is done. One caller at a time.
+  // Runs `work` there; returns when it is done. One caller at a time.
   void run(const std::function<void()>& work);
 
  private:

@@ -27,7 +27,7 @@ void RecorderShare::jobBegins(Reading at) {
 
 void RecorderShare::jobEnds(Reading at) {
   const std::lock_guard lock(mutex_);
-  // Storing that goes on beyond the job's end is storing, however it ends.
+  // Storing that continues past the job's end counts as storing.
   share_ = (storing_ ? *storing_ : at) - begin_;
 }
 

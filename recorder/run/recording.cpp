@@ -25,7 +25,7 @@ namespace sonde::recorder {
 
 namespace {
 
-constexpr std::chrono::milliseconds kListenEvery{100};  // to sonde ctl
+constexpr std::chrono::milliseconds kListenEvery{100};  // for requests of sonde ctl
 
 std::uint64_t largestResidentBytes() {
   rusage usage{};
@@ -33,12 +33,12 @@ std::uint64_t largestResidentBytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// As a shell shows it.
+// As a shell reports it.
 int shellStatus(int waitStatus) {
   return WIFSIGNALED(waitStatus) ? 128 + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
 }
 
-// Stacks are unwound by files and memory of processes that still run: they do not wait.
+// Unwinding stacks needs the files and memory of running processes: samples do not wait.
 std::uint64_t waitBytesOf(const RecordingOptions& options) {
   if ((options.probeMask & wire::probeBit(wire::Probe::Stack)) != 0)
     return 0;
@@ -105,7 +105,7 @@ void Recording::start(pid_t mainPid) {
     drainer_->noteWarning(
         fmt::format("recorded in part (--capture {}): outside of it there are iterations alone",
                     options_.capture.text));
-  // Known without /proc, so that it is stored even when the process ends at once.
+  // The main process is known without /proc, so that it is stored even if it ends immediately.
   if (options_.sampleInterval.count() > 0)
     sampler_ = std::make_unique<system::Sampler>(options_.sampleInterval, options_.samplesMachine);
   if (const auto stat = launcher::readProcessStat(mainPid)) {
@@ -163,7 +163,7 @@ void Recording::work() {
   }
 }
 
-// Of a run with --calibrate the iterations that go on meanwhile stay out.
+// In a run with --calibrate, iterations that run during storing are left out.
 DrainProgress Recording::drainBeside(bool isHurried) {
   if (options_.calibration.blockIterations == 0)
     return drain(isHurried);
@@ -173,7 +173,7 @@ DrainProgress Recording::drainBeside(bool isHurried) {
   return found;
 }
 
-// Until then, or until there is something to obey. False when the recording ends.
+// Waits that long, or until there is a request. False: the recording ends.
 bool Recording::waitForNext(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   const auto until = std::chrono::steady_clock::now() + time;
@@ -197,7 +197,7 @@ void Recording::stopWorker() {
 }
 
 DrainProgress Recording::drain(bool isHurried) {
-  // Before: the drain then sees the last image of every process that it hears the end of.
+  // Before the drain, which then sees the last image of every process whose end was noted.
   noteExits();
   takeSamples();
   obey();
@@ -209,7 +209,7 @@ DrainProgress Recording::drain(bool isHurried) {
       sampler_->add(image);
     if (described_.contains(image))
       continue;
-    if (auto captured = captureImage(image, options_.redactor))  // the watch has missed it
+    if (auto captured = captureImage(image, options_.redactor))  // missed by the watch
       storeCaptured(*std::move(captured));
   }
   liveImages_.store(progress.liveImages);
@@ -246,7 +246,7 @@ bool Recording::requestDump() {
   return true;
 }
 
-// What was recorded before a pause stays for as long as that lasts.
+// Records from before a pause are kept during the pause.
 DrainProgress Recording::lookOrStore(bool isHurried) {
   if (!flight_)
     return drainer_->drainOnce(isHurried);
@@ -260,7 +260,7 @@ void Recording::takeSamples() {
     return;
   system::Batch batch = sampler_->take();
   if (!control_.isOn())
-    batch.readings.clear();  // its metrics count on
+    batch.readings.clear();  // keeps the metrics, whose numbering continues
   drainer_->noteSamples(std::move(batch));
 }
 
@@ -274,7 +274,7 @@ void Recording::storeCaptured(CapturedImage captured) {
   }
 }
 
-// What the job does from then on nobody counts: it is to run as if it were not recorded.
+// From then on no records of the job are counted: it must run as if it were not recorded.
 void Recording::stopJobRecording(const std::string& why) {
   if (sampler_)
     sampler_->stop();

@@ -1,6 +1,6 @@
-// One recording: its spool folder, the thread that moves what the job writes into the trace, and
-// the end of it. Made and finished by the recorder's main thread; the worker thread is the
-// recording's own.
+// One recording: its spool folder, the thread that moves the job's records into the trace, and the
+// end. The recorder's main thread creates and finishes it; the worker thread belongs to the
+// recording.
 #pragma once
 
 #include "base/progress.h"
@@ -36,13 +36,13 @@
 
 namespace sonde::recorder {
 
-// The least that malloc gives and the source memory records, unless the run says otherwise.
+// The default: the source memory records malloc blocks from this size on.
 inline constexpr std::uint64_t kMemoryThreshold = 64 << 10;
 
 struct RecordingOptions {
-  std::filesystem::path folder;  // of makeSessionFolder
+  std::filesystem::path folder;  // from makeSessionFolder
   std::filesystem::path output;
-  bool replace = false;  // a file of that name
+  bool replace = false;  // replace an existing file with that name
   std::uint32_t probeMask = 0;
   std::uint64_t spoolLimitBytes = 0;
   std::uint64_t maxTraceBytes = 0;
@@ -50,31 +50,32 @@ struct RecordingOptions {
   wire::StackRule stacks{};
   wire::CalibrationRule calibration{};
   std::uint64_t memoryThreshold = kMemoryThreshold;  // bytes
-  std::chrono::nanoseconds sampleInterval{0};        // of the job's processes; 0: never
-  bool samplesMachine = true;                        // and of the rest of the machine
+  std::chrono::nanoseconds sampleInterval{0};        // for the job's processes; 0: never
+  bool samplesMachine = true;                        // also sample the rest of the machine
   CaptureTimes times;
-  std::int64_t lastNs = 0;  // of a flight recorder; 0: everything is stored
+  std::int64_t lastNs = 0;  // for a flight recorder; 0: everything is stored
   std::string job;
-  std::string sources;                   // by name, with commas
-  std::string build;                     // of the library that records
-  std::vector<std::string> command;      // of the job, not redacted
-  std::vector<std::string> environment;  // of the job's main process
+  std::string sources;                   // names, comma-separated
+  std::string build;                     // of the recording library
+  std::vector<std::string> command;      // the job's, not redacted
+  std::vector<std::string> environment;  // the environment of the job's main process
   Redactor redactor;
-  Progress progress;                                 // of finish()
-  std::function<void(const std::string& line)> say;  // what cannot wait for the end; any thread
+  Progress progress;  // for finish()
+  // Messages that cannot wait for the end; any thread.
+  std::function<void(const std::string& line)> say;
 };
 
 struct RecordingSummary {
   DrainTotals totals;
   std::filesystem::path output;
-  double seconds = 0;            // from begin to the end of finish
-  double unrecordedSeconds = 0;  // of the job, at its end, after --max-size was reached
+  double seconds = 0;            // from begin() to the end of finish()
+  double unrecordedSeconds = 0;  // the last part of the job, after --max-size was reached
   std::uint64_t recorderCpuNs = 0;
-  std::uint64_t recorderBytes = 0;              // of memory, at most
-  std::optional<CalibrationFound> calibration;  // of a run with --calibrate
+  std::uint64_t recorderBytes = 0;              // largest memory use
+  std::optional<CalibrationFound> calibration;  // for a run with --calibrate
 };
 
-// A recording whose spool folder is ready; nothing of its trace has been touched.
+// A recording whose spool folder is ready; its trace has not been touched yet.
 struct PreparedRecording {
   RecordingOptions options;
   SessionPage page;
@@ -83,26 +84,28 @@ struct PreparedRecording {
 
 class Recording {
  public:
-  // What goes wrong here goes wrong with the spool folder …
+  // An error here is about the spool folder …
   static Result<PreparedRecording> prepare(RecordingOptions options);
-  // … and here with the output, wherever the spool is. Busy: another recording has it by now.
+  // … and an error here is about the output, wherever the spool is. Busy: another recording has
+  // taken it.
   static Result<std::unique_ptr<Recording>> begin(PreparedRecording prepared);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // Begins to drain. `mainPid` is the job's main process, not yet waited for.
+  // Starts to drain. `mainPid`: the job's main process, not yet waited for.
   void start(pid_t mainPid);
 
-  // The main process could not be followed into; stored as a loss.
+  // Sonde could not follow the main process; stored as a loss.
   void noteNotFollowed(const std::string& program, const std::string& reason);
 
-  // NCCL loads another plugin than Sonde's: what the nccl probe lacks is said in the trace.
+  // NCCL loads another plugin than Sonde's: the trace notes what the nccl probe lacks.
   void noteOtherNcclPlugin(const std::string& plugin);
 
-  // The job's main process has ended: what a flight recorder has by now stays.
+  // The job's main process has ended: a flight recorder keeps what it has now.
   void noteMainEnded() { mainEnded_.store(true); }
-  // A flight recorder is to dump what it has, at the next drain. False: this is none.
+  // Requests a dump of the flight recorder, at the next drain. False: this is not a flight
+  // recorder.
   bool requestDump();
 
   void noteReaped(const launcher::ReapedChild& child);
@@ -110,12 +113,13 @@ class Recording {
   // Whether some recorded process still runs, as of the last drain.
   bool othersAlive() const { return liveImages_.load() > 0; }
 
-  // Ends it: what is left is drained, the trace finalised and renamed, the spool folder removed.
-  // With `restRunning` the processes that still run stop recording and stay marked so. What it
-  // costs to record on this machine is asked when all is in the trace; may be empty.
+  // Ends the recording: drains the rest, finalises and renames the trace, removes the spool folder.
+  // With `restRunning`, processes that still run stop recording and stay marked as running. When
+  // all records are in the trace, calls `costs` to measure the cost of recording on this machine;
+  // may be empty.
   Result<RecordingSummary> finish(bool restRunning, const std::function<CostsFound()>& costs);
 
-  // Gives up before start(): nothing stays behind.
+  // Gives up before start(): leaves nothing behind.
   void discard();
 
  private:
@@ -144,10 +148,10 @@ class Recording {
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
   std::int64_t beganNs_ = 0;
   RecorderShare share_;
-  std::set<ImageId> described_;  // whose /proc was read; the worker's
+  std::set<ImageId> described_;  // images whose /proc was read; the worker's
   bool jobKnown_ = false;
   bool full_ = false;        // recording has ended because of --max-size …
-  std::int64_t fullNs_ = 0;  // … since
+  std::int64_t fullNs_ = 0;  // … at this time
   std::atomic<std::uint32_t> liveImages_{0};
   std::atomic<bool> mainEnded_{false};
   std::atomic<bool> isDumpWanted_{false};

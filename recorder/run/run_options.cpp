@@ -9,7 +9,8 @@
 namespace sonde::recorder {
 namespace {
 
-constexpr std::uint32_t kStacksPerSecond = 99;  // next to 100, but never in step with what is
+// Close to 100, but never in step with periodic work.
+constexpr std::uint32_t kStacksPerSecond = 99;
 
 struct Need {
   bool isGiven;

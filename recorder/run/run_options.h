@@ -1,4 +1,4 @@
-// What a run is asked for. Plain values; any thread.
+// The options of a run. Plain values; any thread.
 #pragma once
 
 #include "base/progress.h"
@@ -16,7 +16,7 @@
 
 namespace sonde::recorder {
 
-// Of the source stack.
+// For the source stack.
 struct StackOptions {
   std::optional<std::uint32_t> perSecond;  // --stack-rate, of each thread's CPU time; 99
   bool wall = false;                       // --stack-mode
@@ -37,29 +37,29 @@ struct RunOptions {
   bool force = false;
   std::optional<std::string> sources;
   CudaOptions cuda;
-  double samplesPerSecond = 10;  // of the source system
+  double samplesPerSecond = 10;  // for the source system
   StackOptions stacks;
   std::optional<std::uint64_t> memoryThreshold;  // --memory-threshold, in bytes
   std::string torchOperators;                    // --torch-operators; empty: none
-  std::string moduleCategories;      // --module-category; as moduleCategories() has them
-  std::vector<std::string> plugins;  // --plugin: files of probes from outside
-  std::string tensorsFile;           // --tensors; empty: what there is without
-  std::string rulesFile;             // --rules; the finished trace is judged by it
+  std::string moduleCategories;                  // --module-category; from moduleCategories()
+  std::vector<std::string> plugins;              // --plugin: files of external probes
+  std::string tensorsFile;                       // --tensors; empty: the default
+  std::string rulesFile;                         // --rules; the finished trace is checked with it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;
   Calibrate calibrate;
-  std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
+  std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of the free disk space)
   std::vector<std::string> redact;
   bool subreaper = true;
   CaptureTimes times;       // --delay and --duration
-  std::int64_t lastNs = 0;  // --last: a flight recorder that reaches so far back
+  std::int64_t lastNs = 0;  // --last: how long a flight recorder keeps records
   std::string summaryFile;
-  Progress progress = {};  // of finishing the trace; called on a thread of its own
+  Progress progress = {};  // of finishing the trace; called on a separate thread
 };
 
-// What is wrong with `options` when these probes record: an option that is given for one that does
-// not, or two that do not go together. Empty: nothing.
+// Returns the problem with `options` when these probes record: an option for a probe that does not
+// record, or two options that exclude each other. Empty: none.
 std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask);
 
 }  // namespace sonde::recorder

@@ -37,7 +37,7 @@ Result<void> writeJson(const std::string& file, const nlohmann::json& json) {
   return named(file, writeWhole(file, text + '\n'));
 }
 
-// As short as the user would type it from here.
+// The shortest form that the user could type in the current folder.
 std::string shortPath(const fs::path& path) {
   std::error_code failure;
   const fs::path here = fs::current_path(failure);
@@ -46,7 +46,7 @@ std::string shortPath(const fs::path& path) {
   return (shorter ? relative : path).string();
 }
 
-// The traces in its folder, as a shell finds them.
+// A shell pattern for the traces in its folder.
 std::string besides(const fs::path& path) {
   const fs::path folder = path.parent_path();
   return folder.empty() ? "*.sonde" : shellQuoted((folder / "").string()) + "*.sonde";

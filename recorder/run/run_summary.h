@@ -1,4 +1,4 @@
-// What `sonde run` says when it is done, for a person and as JSON. Plain functions.
+// The final report of `sonde run`, as text and as JSON. Plain functions.
 #pragma once
 
 #include "base/result.h"
@@ -11,24 +11,24 @@
 
 namespace sonde::recorder {
 
-// One line each; the last names the trace and the next command to type.
+// One line each; the last has the trace and the next command to type.
 std::vector<std::string> summaryLines(const RecordingSummary& summary,
                                       std::optional<int> worldSize);
 
-// Whether writeSummary() can write `file`, so that a name that it cannot is found before the job
-// runs. Leaves it as it is. Io.
+// Whether writeSummary() can write `file`, so that a bad name is found before the job runs. Does
+// not change the file. Io.
 Result<void> checkSummaryFile(const std::string& file);
 
-// InvalidArgument when writing it would write what belongs to the trace `output`.
+// InvalidArgument if the file belongs to the trace `output` and would be overwritten.
 Result<void> checkSummaryIsApart(const std::string& file, const std::filesystem::path& output);
 
 // `{schema, events{}, dropped{}, seconds, path, recorder{cpu_s, bytes, rss_bytes}, calibration,
-// exit_status, notes[]}`; `calibration` as calibrationJson() has it, null without --calibrate.
-// `exitStatus` is minus the signal when one ended the job. Written as by writeWhole().
+// exit_status, notes[]}`; `calibration` as in calibrationJson(), null without --calibrate.
+// `exitStatus`: minus the signal, if one ended the job. Written with writeWhole().
 Result<void> writeSummary(const std::string& file, const RecordingSummary& summary, int exitStatus);
 
-// The same of a run without a trace: `path`, `recorder` and `calibration` are null, `notes` says
-// why.
+// The same for a run without a trace: `path`, `recorder` and `calibration` are null; `notes` has
+// the reason.
 Result<void> writeUnrecorded(const std::string& file,
                              const std::string& why,
                              double seconds,

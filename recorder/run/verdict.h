@@ -1,4 +1,4 @@
-// What the rules say of a run that has ended.
+// The rules' verdict on a run that has ended.
 #pragma once
 
 #include "recorder/run/job_run.h"
@@ -8,8 +8,8 @@
 
 namespace sonde::recorder {
 
-// Says it line by line. A trace that cannot be checked is said to be so; the job's exit status
-// stays its own either way.
+// Prints it line by line. Reports a trace that cannot be checked. Does not change the job's exit
+// status.
 void sayVerdict(const std::filesystem::path& trace,
                 const rules::Configuration& configuration,
                 const Say& say);

@@ -1,11 +1,11 @@
-// What the clocks of a host showed at one instant. A plain value.
+// The clocks of a host at one instant. A plain value.
 #pragma once
 
 #include <cstdint>
 
 namespace sonde::recorder {
 
-// Three readings of one instant on this host.
+// Three clocks of this host, read at one instant.
 struct ClockTriple {
   std::uint64_t ticks = 0;
   std::int64_t monotonicNs = 0;

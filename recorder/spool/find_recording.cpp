@@ -27,11 +27,11 @@ struct Process {
   pid_t pid = 0;
   pid_t ownPid = 0;  // in its own pid namespace
   std::uint64_t startTime = 0;
-  std::uint64_t pidNamespace = 0;  // 0: not known
+  std::uint64_t pidNamespace = 0;  // 0: unknown
   uid_t user = 0;
 };
 
-// The last of the numbers behind "NSpid:".
+// The last number after "NSpid:".
 pid_t innermostPid(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   for (std::string line; std::getline(status, line);) {
@@ -94,8 +94,8 @@ bool isLauncher(const Manifest& manifest, const Process& process) {
          manifest.bootId == currentBootId();
 }
 
-// Where the process itself says that its session is: a recorded one in its environment, a recorder
-// by the lock that it holds.
+// Folders of sessions that the process itself names: a recorded process in its environment, a
+// recorder by the lock that it holds.
 std::vector<fs::path> foldersNamedBy(pid_t pid) {
   std::vector<fs::path> named;
   if (const auto folder = findVariable(launcher::readEnvironment(pid), "SONDE_SESSION"))
@@ -150,7 +150,7 @@ Result<FoundRecording> findRecording(pid_t pid, const std::vector<fs::path>& pla
     auto manifest = readManifest(folder);
     if (!manifest)
       continue;
-    // A recorder may itself be recorded: its PID means what it records.
+    // A recorder may itself be recorded: its PID means its own recording.
     if (isLauncher(*manifest, process))
       return FoundRecording{folder, *std::move(manifest)};
     if (records(folder, process))

@@ -1,4 +1,4 @@
-// Which recording a process belongs to, for `sonde ctl`. Plain functions; any thread.
+// Finds the recording that a process belongs to, for `sonde ctl`. Plain functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -12,13 +12,13 @@
 namespace sonde::recorder {
 
 struct FoundRecording {
-  std::filesystem::path folder;  // of the session
+  std::filesystem::path folder;  // the session's
   Manifest manifest;
 };
 
-// `pid`: of `sonde run`, or of any process that it records. Sessions are looked for in `places`,
-// and where the process itself says that its own is. NotFound: there is no such process, it is not
-// recorded, or its recorder is dead; InvalidArgument: more than one records it, or it is another
+// `pid`: of `sonde run`, or of any process that it records. Looks for sessions in `places`, and
+// where the process itself names its own. NotFound: there is no such process, it is not recorded,
+// or its recorder is dead. InvalidArgument: more than one recording has it, or it is another
 // user's.
 Result<FoundRecording> findRecording(pid_t pid, const std::vector<std::filesystem::path>& places);
 

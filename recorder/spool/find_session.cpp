@@ -149,7 +149,7 @@ Result<Session> findSession(const fs::path& named, const std::vector<fs::path>& 
   return path.extension() == ".spool" ? ofSpoolFile(path) : ofTrace(path, places);
 }
 
-// By the name that the trace has stored; before its first commit only the manifest tells.
+// By the session name in the trace; before its first commit only the manifest has it.
 fs::path sessionWriting(const fs::path& part, const std::vector<fs::path>& places) {
   const auto state = stateOf(part);
   const std::string name = state ? state->session : "";

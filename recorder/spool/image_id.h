@@ -1,4 +1,4 @@
-// Names a process image as its spool file does. A plain value.
+// Identifies a process image, as its spool file's name does. A plain value.
 #pragma once
 
 #include <compare>
@@ -6,9 +6,9 @@
 
 namespace sonde::recorder {
 
-// `pid` is the one of its own pid namespace.
+// `pid`: in the process's own pid namespace.
 struct ImageId {
-  // Of a process that has ended: whichever of its images was the last.
+  // For a process that has ended: whichever of its images was the last.
   static constexpr std::uint32_t kLast = UINT32_MAX;
 
   std::int32_t pid = 0;

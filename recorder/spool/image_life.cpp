@@ -20,7 +20,7 @@ std::uint64_t pidNamespaceOf(const std::string& pid) {
   return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-// Its pid means nothing here, but its start time and namespace do.
+// Its pid has no meaning here, but its start time and namespace identify it.
 bool runsInNamespace(std::uint64_t pidNamespace, std::uint64_t startTime) {
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {

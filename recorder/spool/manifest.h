@@ -1,5 +1,6 @@
-// `manifest.json` in a session's spool folder: which trace the recording writes and who records it,
-// so that `sonde recover` can finish what a killed recorder left. Plain functions; any thread.
+// `manifest.json` in a session's spool folder: which trace the recording writes and which recorder
+// writes it, so that `sonde recover` can finish a killed recorder's work. Plain functions; any
+// thread.
 #pragma once
 
 #include "base/result.h"
@@ -23,7 +24,7 @@ struct Manifest {
   std::vector<std::string> redact;   // patterns of Redactor
 };
 
-// Written whole to a temporary name and renamed.
+// Written completely under a temporary name, then renamed.
 Result<void> writeManifest(const std::filesystem::path& folder, const Manifest& manifest);
 Result<Manifest> readManifest(const std::filesystem::path& folder);
 

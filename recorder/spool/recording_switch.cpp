@@ -9,7 +9,7 @@ namespace sonde::recorder {
 
 void setRecording(const std::filesystem::path& folder, wire::RecordingState state) {
   if (auto page = SessionPage::open(folder))
-    page->setRecording(state);  // first: what begins meanwhile is to know it
+    page->setRecording(state);  // first, so that processes that start meanwhile see it
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failure))
     if (entry.path().extension() == ".spool")

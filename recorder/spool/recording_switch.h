@@ -1,6 +1,5 @@
-// Turns recording on and off in a session, for all that records in it: for processes to come in the
-// session page, and in the control page of those there are. Plain functions; any thread, and any
-// process of the user.
+// Turns recording on and off in a session: for future processes in the session page, for existing
+// ones in their control pages. Plain functions; any thread, and any process of the user.
 #pragma once
 
 #include "collector/wire/recording_state.h"
@@ -9,8 +8,8 @@
 
 namespace sonde::recorder {
 
-// A process that begins meanwhile may miss it: whoever sees a new spool file afterwards calls this
-// again.
+// A process that starts meanwhile may miss the change. A caller that sees a new spool file
+// afterwards must call this again.
 void setRecording(const std::filesystem::path& folder, wire::RecordingState state);
 
 }  // namespace sonde::recorder

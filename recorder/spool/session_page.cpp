@@ -17,7 +17,7 @@ namespace sonde::recorder {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kWordsOffset = 2048;  // behind what the processes know of the page
+constexpr std::size_t kWordsOffset = 2048;  // after the part that the processes use
 static_assert(sizeof(wire::SessionPage) <= kWordsOffset);
 static_assert(sizeof(RecorderWords) <= kPageBytes - kWordsOffset);
 
@@ -30,8 +30,7 @@ Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
   const std::filesystem::path building = folder / "session.new";
   const int file = ::open(building.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   void* memory = MAP_FAILED;
-  // fallocate(2) itself: posix_fallocate(3) would write zeros where the file system cannot
-  // allocate.
+  // fallocate(2) itself: posix_fallocate(3) would write zeros if the file system cannot allocate.
   if (file >= 0 && fallocate(file, 0, 0, kPageBytes) == 0)
     memory = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const int error = errno;

@@ -17,7 +17,7 @@ namespace sonde::recorder {
 
 namespace {
 
-// Nothing of it is needed to hold the lock: a disk that is full keeps nobody from it.
+// The lock does not depend on this text, so a full disk does not prevent locking.
 void writeHolder(int fd) {
   const std::string text = fmt::format("{} {}\n", ::getpid(), processStartTime(::getpid()));
   if (::ftruncate(fd, 0) != 0 ||
@@ -25,7 +25,8 @@ void writeHolder(int fd) {
     return;
 }
 
-// One that has just taken it may not have written yet; then the text is of one that is dead.
+// A process that has just taken the lock may not have written yet; the text is then a dead
+// process's.
 std::string readHolder(int fd) {
   char text[64] = {};
   int pid = 0;
@@ -50,7 +51,7 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (::fcntl(fd, F_OFD_SETLK, &whole) == 0) {
-    // Its last holder may have removed it with the session, after it was opened here.
+    // Its last holder may have removed it with the session after this process opened it.
     struct stat status {};
     if (::fstat(fd, &status) == 0 && status.st_nlink > 0) {
       writeHolder(fd);

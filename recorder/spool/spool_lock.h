@@ -1,6 +1,6 @@
 // The right to drain a session: an open-file-description lock on `lock` in its folder, which the
-// kernel takes back when its holder dies. The kernel tells nobody who holds such a lock, so the
-// holder writes its pid and start time into the file. Owned by the drainer.
+// kernel releases when its holder dies. The kernel does not report the holder of such a lock, so
+// the holder writes its pid and start time into the file. Owned by the drainer.
 #pragma once
 
 #include "base/result.h"
@@ -12,8 +12,7 @@ namespace sonde::recorder {
 
 class SpoolLock {
  public:
-  // Busy when another process holds it, which the message names; NotFound when there is no such
-  // folder, or none any more.
+  // Busy: another process holds it; the message names it. NotFound: no such folder (any more).
   static Result<SpoolLock> take(const std::filesystem::path& folder);
   SpoolLock(SpoolLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   SpoolLock& operator=(SpoolLock&&) = delete;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kMinTmpfsFree = 4ULL << 30;
 constexpr std::uint64_t kHeadroomShare =
-    4;  // a spool in memory takes at most 1/4 of what the cgroup has left
+    4;  // a spool in memory takes at most 1/4 of the cgroup's headroom
 constexpr std::uint32_t kXfsMagic = 0x58465342;
 
 struct FileSystem {
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> readNumber(const fs::path& path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-// Room left in one cgroup: `max` and `used` name its files in version 1 or 2.
+// Room left in one cgroup. `max` and `used`: names of its files in version 1 or 2.
 void lowerTo(std::optional<std::uint64_t>& headroom,
              const fs::path& group,
              const char* max,
@@ -95,7 +95,7 @@ PlaceCheck checkMemoryPlace(PlaceCheck check, bool named, std::uint64_t freeByte
   return check;
 }
 
-// Why space that was allocated there might not be had when a page of it is written; empty: it will.
+// Why writing a page may fail although its space was allocated; empty: it will not.
 std::string brokenPromise(const fs::path& place, const std::string& fileSystem) {
   if (!store::isOnBtrfs(place))
     return "";
@@ -104,8 +104,8 @@ std::string brokenPromise(const fs::path& place, const std::string& fileSystem) 
   return store::hasBtrfsQuota(place) ? "btrfs with a quota" : "";
 }
 
-// Owned by this user and closed to others; somebody else may have made it first in a folder open to
-// all.
+// Owned by this user and closed to others: in a folder open to all, another user may have created
+// it first.
 Result<void> makePrivateFolder(const fs::path& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return Error{ErrorCode::Io,
@@ -120,8 +120,8 @@ Result<void> makePrivateFolder(const fs::path& folder) {
   return {};
 }
 
-// On btrfs a file that is copied on write can run out of space after it was allocated. Its files
-// inherit this.
+// On btrfs a copy-on-write file can run out of space even after it was allocated. Files in the
+// folder inherit this.
 void switchOffCopyOnWrite(const fs::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
@@ -240,7 +240,7 @@ Result<fs::path> makeSessionFolder(const fs::path& place) {
   return folder;
 }
 
-// What cannot be removed is empty and in a folder for temporary files.
+// A folder that cannot be removed is empty and in a folder for temporary files.
 void removeSessionFolder(const fs::path& folder) {
   std::error_code ignored;
   fs::remove_all(folder, ignored);

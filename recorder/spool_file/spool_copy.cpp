@@ -1,4 +1,4 @@
-// SpoolReader::copyTo: a spool file as it was at one moment, while its process goes on writing.
+// SpoolReader::copyTo: a spool file's state at one moment, while its process continues writing.
 #include "recorder/spool_file/spool_reader.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ class File {
       errno = ENOSPC;
     return written == static_cast<ssize_t>(count);
   }
-  // Slots at the end may hold nothing.
+  // Slots at the end may be empty.
   bool grow(std::uint32_t slots) const noexcept {
     return ::ftruncate(fd_, static_cast<off_t>(std::size_t{slots} * kSlotBytes)) == 0;
   }
@@ -52,7 +52,7 @@ Error failed(const std::filesystem::path& path, int error) {
 
 }  // namespace
 
-// Records first: what they name is in the definitions that are copied after them.
+// Copies the records first; the definitions that they refer to are then in the later copy.
 Result<void> SpoolReader::copyTo(const std::filesystem::path& path) {
   const File file(path);
   if (!file.isOpen())

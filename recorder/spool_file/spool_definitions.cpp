@@ -1,4 +1,4 @@
-// SpoolReader::newDefinitions: what a process has named so far, which it goes on writing meanwhile.
+// SpoolReader::newDefinitions: a process's definitions so far, while it continues writing.
 #include "recorder/spool_file/spool_reader.h"
 
 #include <algorithm>

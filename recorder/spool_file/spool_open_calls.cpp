@@ -1,4 +1,4 @@
-// SpoolReader::openCalls: what the threads of a process are in the middle of.
+// SpoolReader::openCalls: the calls that the threads of a process are in.
 #include "recorder/spool_file/spool_reader.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace sonde::recorder {
 namespace {
 
-// The record that its header says it is; empty when that makes no sense.
+// Copies the record according to its header; empty if the header is invalid.
 std::vector<std::byte> recordAt(const unsigned char* at) {
   wire::RecordHeader header{};
   std::memcpy(&header, at, sizeof header);
@@ -20,7 +20,7 @@ std::vector<std::byte> recordAt(const unsigned char* at) {
 
 }  // namespace
 
-// False when the thread changes them all the time: then none is open for long.
+// False if the thread keeps changing them: then no call is open for long.
 bool SpoolReader::copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) const noexcept {
   constexpr int kTries = 16;
   const auto& from = *reinterpret_cast<const wire::SlotHeader*>(slotBase(slot.index));
@@ -38,8 +38,8 @@ bool SpoolReader::copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) co
   return false;
 }
 
-// A thread that was killed between two slots may have none in state Writing; while it moves on it
-// may have two, of which the later counts.
+// A thread that was killed between two slots may have none in state Writing. While it moves on, it
+// may have two; the later one counts.
 std::vector<SpoolReader::OpenCalls> SpoolReader::openCalls() const {
   std::vector<OpenCalls> threads;
   for (const SpoolSlot& slot : slots_) {

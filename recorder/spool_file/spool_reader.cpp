@@ -37,7 +37,7 @@ Error systemError(const std::filesystem::path& path) {
           fmt::format("{}: {}", path.string(), std::generic_category().message(error))};
 }
 
-// Now, on the clock of the process.
+// The current tick of the process's clock.
 std::uint64_t ticksOf(const wire::FileHeader& header) {
 #if defined(__x86_64__)
   if (header.clock == wire::ClockKind::Tsc)
@@ -184,8 +184,8 @@ std::uint32_t SpoolReader::usableSlots() {
   return std::min(count, static_cast<std::uint32_t>(mappedBytes_ / kSlotBytes));
 }
 
-// Order matters: `committed` is 0 from the time a slot was given back until its next claim is
-// complete, so a seq that is read after a committed is that of the same claim.
+// Order matters: `committed` is 0 from the moment a slot is given back until its next claim is
+// complete. So a seq that is read after a non-zero committed belongs to the same claim.
 void SpoolReader::readSlotHeader(SpoolSlot& slot) const noexcept {
   const auto& from = *reinterpret_cast<const wire::SlotHeader*>(slotBase(slot.index));
   slot.committed = from.committed.load(std::memory_order_acquire);
@@ -204,9 +204,9 @@ void SpoolReader::readSlotHeader(SpoolSlot& slot) const noexcept {
 
 const std::vector<SpoolSlot>& SpoolReader::snapshot() {
   slots_.clear();
-  // Slots claimed after this load are left for the next time: were one listed whose thread's
-  // previous slot was passed over a moment earlier, that thread's records would be read out of
-  // order.
+  // Slots claimed after this load are left for the next snapshot. If such a slot were listed, but
+  // its thread's previous slot had been skipped a moment earlier, that thread's records would be
+  // read out of order.
   const std::uint64_t horizon = header().nextSeq.load(std::memory_order_acquire);
   const std::uint32_t count = usableSlots();
   for (std::uint32_t index = 1; index < count; ++index) {
@@ -224,8 +224,8 @@ const std::vector<SpoolSlot>& SpoolReader::snapshot() {
   std::sort(slots_.begin(), slots_.end(), [](const SpoolSlot& a, const SpoolSlot& b) {
     return a.seq != b.seq ? a.seq < b.seq : a.index < b.index;
   });
-  // Only now, when every listed slot has been seen claimed, are the ends final for all but a
-  // thread's last slot.
+  // Only now, after every listed slot was seen claimed, are the ends final for all but a thread's
+  // last slot.
   for (SpoolSlot& slot : slots_) {
     const std::uint64_t seen = slot.seq;
     readSlotHeader(slot);
@@ -241,8 +241,8 @@ std::span<const std::byte> SpoolReader::readRecords(const SpoolSlot& slot, std::
     return {};
   buffer_.resize(kSlotBytes);
   const std::size_t bytes = slot.committed - from;
-  // Not through the mapping: its pages would count as the recorder's memory, and a disk's error
-  // would be a SIGBUS.
+  // Not through the mapping: its pages would count as the recorder's memory, and a disk error would
+  // raise SIGBUS.
   const auto offset = static_cast<off_t>(std::size_t{slot.index} * kSlotBytes + from);
   if (::pread(fd_, buffer_.data(), bytes, offset) != static_cast<ssize_t>(bytes))
     return {};
@@ -264,7 +264,7 @@ std::span<const wire::OpenScope> SpoolReader::readScopes(const SpoolSlot& slot) 
 void SpoolReader::release(const SpoolSlot& slot) noexcept {
   if (!writable_ || slot.index >= mappedBytes_ / kSlotBytes)
     return;
-  // First, so that whoever claims the slot next is not seen with what it held before.
+  // First, so that the next thread that claims the slot is not seen with its old contents.
   reinterpret_cast<wire::SlotHeader*>(slotBase(slot.index))
       ->committed.store(0, std::memory_order_relaxed);
   SlotState expected = SlotState::Full;

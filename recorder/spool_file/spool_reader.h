@@ -1,11 +1,11 @@
 // Reads the spool file of one process image: its identity, its definitions and the bytes that its
-// threads have committed, and gives slots back. The only code that knows how to look at a file that
-// another process is writing.
+// threads have committed; also gives slots back. The only code that reads a file while another
+// process writes it.
 //
-// Owned by one drainer, on one thread; the process that writes may be running, dead or long gone.
-// Nothing in the file is trusted: every number is checked before it is used, and record bytes are
-// copied out before anybody parses them. A file that shrinks while it is mapped is the one thing
-// that is not survived; only its owner could do that.
+// Owned by one drainer, on one thread. The process that writes may be running, dead or long gone.
+// Nothing in the file is trusted: every number is checked before use, and record bytes are copied
+// before they are parsed. Only a file that shrinks while it is mapped crashes the reader; only its
+// owner could do that.
 #pragma once
 
 #include "base/result.h"
@@ -34,7 +34,7 @@ struct SpoolIdentity {
   std::uint32_t execCount = 0;
   wire::ClockKind clock = wire::ClockKind::Monotonic;
   std::string bootId;
-  std::vector<std::string> command;  // the arguments, not redacted, cut when they are long
+  std::vector<std::string> command;  // the arguments, not redacted, truncated if they are long
   std::int64_t testOffsetNs = 0;
   std::int64_t testDriftPpb = 0;
   std::uint64_t startTicks = 0;
@@ -51,9 +51,9 @@ struct SpoolSlot {
   std::uint32_t scopeCount = 0;
   std::uint32_t firstRecord = 0;  // offset from the slot's start
   std::uint64_t claimTicks = 0;
-  std::uint32_t committed = 0;  // bytes below are readable; 0: nothing yet
+  std::uint32_t committed = 0;  // bytes below this are readable; 0: none yet
   bool full = false;            // its thread has moved on: `committed` is final
-  bool damaged = false;         // its header makes no sense; nothing in it can be read
+  bool damaged = false;         // its header is invalid; nothing in it can be read
 };
 
 using LossTable = std::array<
@@ -70,8 +70,8 @@ class SpoolReader {
  public:
   enum class Access { ReadOnly, ReadWrite };
 
-  // Corrupt when the file is no spool or was cut below its header, Unsupported when it is of
-  // another version, Busy when files or memory have run out: it may open later.
+  // Corrupt: not a spool file, or truncated within its header. Unsupported: another version. Busy:
+  // files or memory have run out; it may open later.
   static Result<SpoolReader> open(const std::filesystem::path& path, Access access);
   SpoolReader(SpoolReader&& other) noexcept;
   SpoolReader& operator=(SpoolReader&& other) noexcept;
@@ -82,53 +82,54 @@ class SpoolReader {
   const SpoolIdentity& identity() const noexcept { return identity_; }
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  // The slots that hold records now, in the order in which they were claimed. Of one thread no slot
-  // is missing between two that are listed, and all but a thread's last one are complete.
+  // Returns the slots that contain records now, in the order in which they were claimed. For one
+  // thread, no slot between two listed ones is missing, and all except its last are complete.
   const std::vector<SpoolSlot>& snapshot();
 
-  // The slot's bytes from `from` up to its `committed` of the snapshot, copied; empty when there
-  // are none or when the slot has another owner by now. Valid until the next call.
+  // Returns a copy of the slot's bytes from `from` up to `committed` of the snapshot. Empty if
+  // there are none, or the slot has another owner by now. Valid until the next call.
   std::span<const std::byte> readRecords(const SpoolSlot& slot, std::uint32_t from);
 
   // The scopes that were open when the slot was claimed. Valid until the next call.
   std::span<const wire::OpenScope> readScopes(const SpoolSlot& slot);
 
-  // The calls that a thread was in at the last snapshot, outermost first: each the record that it
-  // will become, with an end of 0. Only threads that are in one. Read again while the process runs,
-  // it may name a call whose record has been committed by now.
+  // The calls that a thread was in at the last snapshot, outermost first. Each is the record that
+  // the call will become, with an end of 0. Lists only threads that are in a call. While the
+  // process runs, it may list a call whose record has been committed by now.
   struct OpenCalls {
     std::uint32_t thread = 0;
     std::vector<std::vector<std::byte>> records;
   };
   std::vector<OpenCalls> openCalls() const;
 
-  // Calls `visit` once for every definition that has been committed since the last call.
-  // `definition` is a copy of header.claim's size, which is at least that of a DefinitionHeader.
+  // Calls `visit` for every definition committed since the last call. `definition`: a copy with
+  // header.claim's size, which is at least that of a DefinitionHeader.
   void newDefinitions(const std::function<void(std::span<const std::byte> definition)>& visit);
 
-  // Gives the slot back to its process. Requires: Access::ReadWrite, everything in it is stored.
+  // Gives the slot back to its process. Requires: Access::ReadWrite, and everything in it is
+  // stored.
   void release(const SpoolSlot& slot) noexcept;
 
-  // How many slots its threads can claim without a new chunk.
+  // Number of slots that its threads can claim without a new chunk.
   std::uint32_t freeSlots();
-  // How many there can be in the file, in all.
+  // Maximum number of slots in the file.
   std::uint32_t mostSlots() const noexcept;
-  // Writes a spool file that has what this one has now. Io, NoSpace.
+  // Writes a spool file with the current contents of this one. Io, NoSpace.
   Result<void> copyTo(const std::filesystem::path& path);
 
-  // No record is read any more: gives the file's descriptor back. The header can still be read.
+  // No more records will be read: closes the file's descriptor. The header can still be read.
   void closeFile() noexcept;
 
   LossTable losses() const;
-  PluginLossTable pluginLosses() const;            // by the plugin's number
-  bool finished() const noexcept;                  // the process left by exit or _exit
-  bool hasBecomeAnother() const noexcept;          // … by an exec, if it is not here any more
-  std::optional<int> exitStatus() const noexcept;  // that it left with, if known
+  PluginLossTable pluginLosses() const;    // by the plugin's number
+  bool finished() const noexcept;          // the process left by exit or _exit
+  bool hasBecomeAnother() const noexcept;  // … by an exec, if the process has left this image
+  std::optional<int> exitStatus() const noexcept;  // the status with which it left, if known
   std::uint64_t allocatedBytes() const noexcept;
-  // How many definition slots were left unread because their chain of records is broken.
+  // Number of definition slots that were left unread because their chain of records is broken.
   std::uint32_t damagedDefinitions() const noexcept { return damagedDefinitions_; }
 
-  // Which probes the process was asked to record.
+  // The probes that the process was asked to record.
   std::uint32_t probeMask() const noexcept;
   // Turns recording on or off, or pauses it, in the process. Requires: Access::ReadWrite.
   void setRecording(wire::RecordingState state) noexcept;
@@ -138,7 +139,7 @@ class SpoolReader {
     std::uint32_t index = 0;
     std::uint64_t seq = 0;
     std::uint32_t next = 0;            // offset of the first record not walked over yet
-    std::vector<std::uint32_t> holes;  // claimed, not yet committed
+    std::vector<std::uint32_t> holes;  // claimed but not yet committed
     bool broken = false;
   };
   enum class DefinitionRead { Committed, Hole, End, Broken };

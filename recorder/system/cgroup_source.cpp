@@ -11,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Version 1 says "no limit" with the largest number of whole pages.
+// Version 1 expresses "no limit" as the largest number of whole pages.
 constexpr double kNoLimitBytes = 1e18;
 
-// The group's path in /proc/self/cgroup: "ID:CONTROLLERS:PATH". Of version 2, CONTROLLERS is empty.
+// The group's path in /proc/self/cgroup: "ID:CONTROLLERS:PATH". In version 2, CONTROLLERS is empty.
 std::optional<std::string> pathOf(const Roots& roots, std::string_view controller) {
   KernelFile file(roots.proc / "self/cgroup");
   Words lines(file.read(), '\n');
@@ -38,8 +38,8 @@ bool isLimit(const std::string& text) {
   return numberIn(text).has_value() && static_cast<double>(*numberIn(text)) < kNoLimitBytes;
 }
 
-// The group's folder, or that of the innermost around it in which `file` sets a limit. Inside a
-// cgroup namespace the mount shows the group itself as the root, whatever its path says.
+// The group's folder, or that of the innermost enclosing group in which `file` sets a limit. Inside
+// a cgroup namespace the mount shows the group itself as the root, whatever its path is.
 fs::path folderOf(const fs::path& mount, const std::string& path, const char* file) {
   const fs::path own = mount / fs::path(path).relative_path();
   fs::path innermost = isThere(own / file) ? own : mount;

@@ -1,6 +1,6 @@
-// What a container, a service or a batch job may use, and how often it was held back: the control
-// group of the recorder, which is that of the job, in both versions of the kernel's interface. Of
-// the groups around it the innermost with a limit counts.
+// The limits of a container, a service or a batch job, and how often it was throttled. Reads the
+// recorder's control group, which is also the job's, in both versions of the kernel's interface.
+// Among the enclosing groups, the innermost one with a limit counts.
 #pragma once
 
 #include "recorder/system/kernel_file.h"
@@ -20,7 +20,7 @@ class CgroupSource final : public Source {
   void sampleCpu(Readings& into);
   void set(std::optional<std::size_t>& metric, const Metric& is, double value, Readings& into);
 
-  bool inMicroseconds_ = true;  // cpu.stat says throttled_usec, as version 2 does
+  bool inMicroseconds_ = true;  // cpu.stat reports throttled_usec, as in version 2
   KernelFile memory_;
   KernelFile memoryLimit_;
   KernelFile memoryEvents_;

@@ -1,5 +1,5 @@
-// /sys/class/powercap: the energy that processors and memory have used (RAPL). Most systems let
-// only root read it.
+// /sys/class/powercap: the energy that processors and memory have used (RAPL). On most systems only
+// root may read it.
 #pragma once
 
 #include "recorder/system/kernel_file.h"
@@ -21,7 +21,7 @@ class EnergySource final : public Source {
   struct Zone {
     std::string name;
     KernelFile file;
-    std::uint64_t range = 0;  // of the counter, in microjoules, which begins again behind it
+    std::uint64_t range = 0;  // of the counter, in microjoules; it then restarts at 0
     std::uint64_t last = 0;
     double joules = 0;
     bool isDefined = false;

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kCountedBytes = 4;  // the counters are of 32-bit words
+constexpr double kCountedBytes = 4;  // the counters count 32-bit words
 
 std::vector<fs::path> entriesOf(const fs::path& folder) {
   std::error_code problem;

@@ -1,4 +1,4 @@
-// What went through the ports of InfiniBand and RoCE adapters, past the kernel's network
+// The traffic of the ports of InfiniBand and RoCE adapters that bypasses the kernel's network
 // interfaces: /sys/class/infiniband/ADAPTER/ports/PORT/counters.
 #pragma once
 

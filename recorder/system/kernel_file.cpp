@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFirstBytes = 16384;
 constexpr std::size_t kPage = 4096;
-constexpr ssize_t kFullPage = kPage - 512;   // a line may not have fitted any more
+constexpr ssize_t kFullPage = kPage - 512;   // the next line may not have fitted
 constexpr std::size_t kMostBytes = 4 << 20;  // /proc/stat of the largest machines is half of that
 
 std::atomic<std::size_t> gMostKept{512};
@@ -26,13 +26,14 @@ void giveBack(int descriptor) noexcept {
   gKept.fetch_sub(1);
 }
 
-// Many of these files are told a page at a time, in whole lines, however much is asked for. What is
-// shorter than such a page was the end: to ask would have the kernel write it all anew.
+// The kernel returns many of these files one page at a time, in whole lines, whatever size is
+// requested. A read shorter than such a page is the last one: another read would make the kernel
+// generate the whole file again.
 std::string_view readAll(int descriptor) {
   thread_local std::vector<char> buffer(kFirstBytes);
   std::size_t got = 0;
   while (got < kMostBytes) {
-    if (buffer.size() - got < kPage)  // or what is short might be for want of room
+    if (buffer.size() - got < kPage)  // otherwise a read could be short for lack of room
       buffer.resize(buffer.size() * 2);
     const ssize_t bytes =
         ::pread(descriptor, buffer.data() + got, buffer.size() - got, static_cast<off_t>(got));

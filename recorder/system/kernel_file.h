@@ -1,6 +1,6 @@
-// A small file that the kernel makes anew each time that it is read (/proc, /sys). As many as may
-// be are kept open, because to open one costs several times what reading it does; the others are
-// opened each time. One thread.
+// A small file that the kernel generates at each read (/proc, /sys). As many as allowed are kept
+// open, because opening one costs several times as much as reading it; the others are opened each
+// time. One thread.
 #pragma once
 
 #include <charconv>
@@ -20,15 +20,15 @@ class KernelFile {
   KernelFile(KernelFile&& other) noexcept;
   KernelFile& operator=(KernelFile&& other) noexcept;
 
-  // Of all files of the process together, from now on; 512 at first.
+  // Limit for all files of the process together, from now on; 512 at first.
   static void keepAtMost(std::size_t files) noexcept;
 
-  // Whether it was there when it was looked for.
+  // Whether the file existed when it was constructed.
   bool isThere() const noexcept { return isThere_; }
-  // What it says now; empty when it cannot be read. Until the next read of any KernelFile on this
-  // thread.
+  // Returns the current contents; empty if it cannot be read. Valid until the next read of any
+  // KernelFile on this thread.
   std::string_view read();
-  // The last read() failed for want of open files or memory: it may go well again.
+  // The last read() failed for lack of open files or memory; a later one may succeed.
   bool isPassing() const noexcept { return isPassing_; }
 
  private:
@@ -40,7 +40,7 @@ class KernelFile {
   bool isPassing_ = false;
 };
 
-// The words of a text, one after the other.
+// The words of a text, in order.
 class Words {
  public:
   explicit Words(std::string_view text, char separator = ' ') noexcept
@@ -49,7 +49,7 @@ class Words {
   // Empty at the end.
   std::string_view next() noexcept;
   Words& skip(int words) noexcept;
-  // 0 for what is no number.
+  // 0 if the word is not a number.
   std::uint64_t number() noexcept;
 
  private:
@@ -59,13 +59,13 @@ class Words {
 
 std::optional<std::uint64_t> numberIn(std::string_view word) noexcept;
 
-// The number behind `key` at a line's begin; nothing when there is none.
+// The number after `key` at the start of a line; unset: none.
 std::optional<std::uint64_t> numberOf(std::string_view text, std::string_view key) noexcept;
 
 // The length of a clock tick, the unit of processor time in /proc.
 double nsPerClockTick() noexcept;
 
-// The first line of a file that is read once; empty when it cannot be.
+// The first line of a file that is read once; empty if it cannot be read.
 std::string firstLineOf(const std::filesystem::path& path);
 
 }  // namespace sonde::recorder::system

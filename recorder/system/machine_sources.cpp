@@ -8,7 +8,7 @@
 namespace sonde::recorder::system {
 namespace {
 
-constexpr double kSectorBytes = 512;  // whatever the disk's own are
+constexpr double kSectorBytes = 512;  // whatever the disk's own sector size is
 constexpr double kKibibyte = 1024;
 
 Metric gauge(std::string name, std::string unit) {
@@ -107,7 +107,7 @@ void PressureSource::sample(Readings& into) {
 DiskSource::DiskSource(const Roots& roots)
     : blocks_(roots.sys / "block"), file_(roots.proc / "diskstats") {}
 
-// Partitions, and disks that are files or memory themselves, would count the same bytes twice.
+// Partitions, and disks backed by files or memory, would count the same bytes twice.
 const DiskSource::Disk& DiskSource::diskOf(std::string_view name, Readings& into) {
   if (const auto found = disks_.find(name); found != disks_.end())
     return found->second;
@@ -157,7 +157,7 @@ void NetworkSource::sample(Readings& into) {
     const std::uint64_t sent = words.skip(4).number();
     auto found = interfaces_.find(name);
     if (found == interfaces_.end()) {
-      if (received == 0 && sent == 0)  // most of those that a machine has are never used
+      if (received == 0 && sent == 0)  // most interfaces of a machine are never used
         continue;
       found = interfaces_.emplace(name, define(name, into)).first;
     }

@@ -1,5 +1,5 @@
-// What /proc says of the whole machine: processors, memory, pressure, disks and network. Each
-// counts from the machine's start.
+// The counters in /proc for the whole machine: processors, memory, pressure, disks and network.
+// Each counts from the machine's start.
 #pragma once
 
 #include "recorder/system/kernel_file.h"
@@ -12,7 +12,7 @@
 
 namespace sonde::recorder::system {
 
-// /proc/stat: the time that each processor, and all together, were busy or waited for a disk.
+// /proc/stat: the time that each processor, and all together, were busy or waiting for a disk.
 class CpuSource final : public Source {
  public:
   explicit CpuSource(const Roots& roots) : file_(roots.proc / "stat") {}
@@ -44,7 +44,7 @@ class MemorySource final : public Source {
   std::size_t swapped_ = 0;
 };
 
-// /proc/pressure: for how long some, or all, work had to wait for a processor, memory or a disk.
+// /proc/pressure: how long some, or all, work had to wait for a processor, memory or a disk.
 class PressureSource final : public Source {
  public:
   explicit PressureSource(const Roots& roots);
@@ -59,7 +59,7 @@ class PressureSource final : public Source {
   std::vector<Resource> resources_;
 };
 
-// /proc/diskstats, of whole disks.
+// /proc/diskstats, for whole disks.
 class DiskSource final : public Source {
  public:
   explicit DiskSource(const Roots& roots);

@@ -1,6 +1,6 @@
-// The functions of libnvidia-ml.so.1 that the sampler calls, found by dlopen(). NVIDIA has kept
-// their names and parameters since driver 450 (2020); its header is not needed. Loaded once; the
-// functions may be called by any thread.
+// The functions of libnvidia-ml.so.1 that the sampler calls, found with dlopen(). NVIDIA has kept
+// their names and parameters since driver 450 (2020), so its header is not needed. Loaded once; any
+// thread may call the functions.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class NvmlLibrary {
  public:
   using Device = struct NvmlDevice*;
   struct Utilization {
-    unsigned gpu;     // per cent of the time in which a kernel ran
-    unsigned memory;  // per cent of the time in which memory was read or written
+    unsigned gpu;     // percentage of time in which a kernel ran
+    unsigned memory;  // percentage of time in which memory was read or written
   };
   struct Memory {
     unsigned long long total, free, used;
@@ -34,13 +34,13 @@ class NvmlLibrary {
   enum class Clock { Multiprocessor = 1, Memory = 2 };
   static constexpr int kSuccess = 0;
 
-  // Says why not, when there is none.
+  // nullptr: not available; `whyNot` is the reason.
   static std::unique_ptr<NvmlLibrary> open(std::string& whyNot);
   ~NvmlLibrary();
   NvmlLibrary(const NvmlLibrary&) = delete;
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
-  // NVML's own names. nullptr: this version does not have it.
+  // NVML's own names. nullptr: this version lacks the function.
   int (*deviceGetCount)(unsigned*) = nullptr;
   int (*deviceGetHandleByIndex)(unsigned, Device*) = nullptr;
   int (*deviceGetUuid)(Device, char*, unsigned) = nullptr;

@@ -15,7 +15,7 @@ constexpr int kTemperatureOfGpu = 0;
 constexpr std::uint32_t kAllLinks = UINT32_MAX;
 constexpr std::size_t kUuidBytes = 96;
 
-// Fields of nvmlDeviceGetFieldValues. Where a GPU has no NVLink, or an older driver, they fail.
+// Fields of nvmlDeviceGetFieldValues. Without NVLink, or with an older driver, they fail.
 struct FieldCounter {
   std::uint32_t id;
   std::uint32_t scope;

@@ -1,7 +1,7 @@
-// What NVIDIA's management library says of every GPU of the machine: how busy it is, its memory,
-// power, energy, clocks and what holds them back, temperature, traffic over NVLink and PCIe, and
-// errors of its memory. The library is looked for when the program starts, and not needed. What a
-// GPU does not tell has no counter.
+// Facts from NVIDIA's management library about every GPU of the machine: load, memory, power,
+// energy, clocks and their throttling, temperature, NVLink and PCIe traffic, and memory errors. The
+// library is looked up when the program starts and is optional. A value that a GPU does not report
+// has no counter.
 #pragma once
 
 #include "recorder/system/source.h"
@@ -10,10 +10,10 @@
 
 namespace sonde::recorder::system {
 
-// Nothing where there is no such library, or no GPU that it may look at.
+// nullptr if there is no such library, or no GPU that it can access.
 std::unique_ptr<Source> openNvml();
 
-// Why openNvml() gives nothing; empty: it does not.
+// Why openNvml() returns nullptr; empty: it does not.
 std::string whyNoNvml();
 
 }  // namespace sonde::recorder::system

@@ -21,7 +21,7 @@ struct Stat {
   std::uint64_t residentPages = 0;
 };
 
-// Nothing when the process has gone. The program's name, in brackets, may hold anything.
+// Unset if the process is gone. The program's name, in brackets, may contain anything.
 std::optional<Stat> parseStat(std::string_view text) {
   const std::size_t name = text.rfind(')');
   if (name == std::string_view::npos)
@@ -36,7 +36,7 @@ std::optional<Stat> parseStat(std::string_view text) {
   stat.threads = words.skip(4).number();
   stat.startTime = words.skip(1).number();
   stat.residentPages = words.skip(1).number();
-  // A first thread that has ended is a zombie also while others go on.
+  // A first thread that has ended is a zombie even while others continue.
   if (state == "X" || (state == "Z" && stat.threads <= 1))
     return std::nullopt;
   return stat;
@@ -111,7 +111,7 @@ bool ProcessSource::sampleStat(Process& process, Readings& into) {
   return true;
 }
 
-// Not of a process of another user.
+// Not available for another user's process.
 void ProcessSource::sampleIo(Process& process, Readings& into) {
   const std::string_view text = process.io.read();
   const auto read = numberOf(text, "read_bytes:");
@@ -134,8 +134,8 @@ void ProcessSource::sampleThreads(Process& process, Readings& into) {
     listThreads(process, into);
 }
 
-// "cpu-ns run-queue-ns slices"; false when the thread has gone. Major faults are rare, so that a
-// thread is asked for its own only when the process has had some.
+// "cpu-ns run-queue-ns slices"; false if the thread is gone. Major faults are rare, so a thread's
+// own are read only if the process has had some.
 bool ProcessSource::sampleThread(Thread& thread, bool hasFaulted, Readings& into) {
   Words words(thread.schedstat.read());
   const auto cpu = numberIn(words.next());

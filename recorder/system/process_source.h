@@ -1,6 +1,6 @@
 // The processes of the job, and each of their threads: processor time, time in the run queue,
-// memory, faults, bytes from and to disks. The recorder says which processes there are; one that
-// has gone, or is another than it was, is left alone.
+// memory, faults, disk bytes. The recorder provides the list of processes. A process that is gone,
+// or whose pid was reused, is skipped.
 #pragma once
 
 #include "recorder/spool/image_id.h"
@@ -20,7 +20,7 @@ class ProcessSource final : public Source {
   explicit ProcessSource(Roots roots) : roots_(std::move(roots)) {}
   void sample(Readings& into) override;
 
-  // Of two images of one process the later holds.
+  // If two images of one process are added, the later one counts.
   void add(const ImageId& image);
 
  private:
@@ -41,8 +41,8 @@ class ProcessSource final : public Source {
     std::map<std::int32_t, Thread> threads;  // by tid
     std::uint64_t threadCount = 0;
     std::uint64_t majorFaultsSoFar = 0;
-    bool hasFaulted = true;          // since the round before: which thread did is to be asked
-    std::optional<std::size_t> cpu;  // the first that is defined
+    bool hasFaulted = true;  // since the previous round; if so, each thread's faults are read
+    std::optional<std::size_t> cpu;  // the first one defined
     std::size_t resident = 0;
     std::size_t minorFaults = 0;
     std::size_t majorFaults = 0;

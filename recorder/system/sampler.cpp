@@ -19,10 +19,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A round's processor time, times so much, is the least time until the next one.
+// The least time until the next round is this many times a round's processor time.
 constexpr int kShare = 250;
-constexpr std::size_t kMostFiles = 512;  // that are kept open
-// Of a recorder that cannot store them for long: an hour of a small job's.
+constexpr std::size_t kMostFiles = 512;  // kept open
+// For a recorder that cannot store them for long: one hour of a small job.
 constexpr std::size_t kMostReadings = 1 << 20;
 
 nanoseconds readClock(clockid_t clock) {
@@ -94,14 +94,14 @@ void Sampler::stop() {
     thread_.join();
 }
 
-// False when it is to stop.
+// False if it is to stop.
 bool Sampler::waitFor(nanoseconds time) {
   std::unique_lock lock(mutex_);
   return !wake_.wait_for(lock, time, [this] { return isStopping_; });
 }
 
 void Sampler::work() {
-  // The spool files of the processes need most of them.
+  // The processes' spool files need most of the descriptors.
   KernelFile::keepAtMost(std::min(kMostFiles, mostOpenFiles() / 8));
   if (wholeMachine_)
     sources_ = machineSources(roots_);  // here, because NVML may take long to start

@@ -1,8 +1,8 @@
-// Reads what the machine and the job's processes are doing, ten times a second or as often as the
-// user asks, on a thread of its own. A round that takes long makes the next one come later, so that
-// all of it together stays below half a per cent of one core.
+// Reads the state of the machine and the job's processes, ten times a second or as often as the
+// user requests, on a separate thread. If a round takes long, the next one comes later, so that
+// sampling stays below half a per cent of one core.
 //
-// Made and destroyed by the recording; add() and take() from any thread.
+// The recording creates and destroys it; add() and take() from any thread.
 #pragma once
 
 #include "recorder/spool/image_id.h"
@@ -22,7 +22,7 @@ namespace sonde::recorder::system {
 
 class Sampler {
  public:
-  // `wholeMachine`: not the processes alone, because no other recorder of the job reads the rest.
+  // `wholeMachine`: not only the processes, because no other recorder of the job samples the rest.
   Sampler(std::chrono::nanoseconds interval, bool wholeMachine, Roots roots = {});
   ~Sampler();
   Sampler(const Sampler&) = delete;
@@ -30,11 +30,11 @@ class Sampler {
 
   // A process image that is recorded from now on.
   void add(const ImageId& image);
-  // What has been read since the last call.
+  // Returns the readings since the last call.
   Batch take();
-  // Reads a last time, and hands on the last point of everything. Nothing is read after it.
+  // Reads a last time, and passes on the last point of every metric. Nothing is read after that.
   void stop();
-  // That sampling has taken so far.
+  // The processor time that sampling has used so far.
   std::chrono::nanoseconds cpuTime();
 
  private:

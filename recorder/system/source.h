@@ -1,4 +1,4 @@
-// One thing that the sampler reads: each source is a file of its own. Used on the sampler's thread.
+// One source of the sampler; each source has its own file. Used on the sampler's thread.
 #pragma once
 
 #include "recorder/system/readings.h"
@@ -19,13 +19,13 @@ class Source {
   virtual void sample(Readings& into) = 0;
 };
 
-// Where the kernel's files are; tests have their own.
+// Where the kernel's files are; tests use other folders.
 struct Roots {
   std::filesystem::path proc = "/proc";
   std::filesystem::path sys = "/sys";
 };
 
-// Everything that tells of the whole machine, its GPUs included.
+// All sources about the whole machine, including its GPUs.
 std::vector<std::unique_ptr<Source>> machineSources(const Roots& roots);
 
 }  // namespace sonde::recorder::system

@@ -1,4 +1,4 @@
-// The library in a process and in the children that it makes.
+// The library in a process and in its children.
 #include "collector/core/attach.h"
 
 #include "collector/core/emit.h"
@@ -41,7 +41,7 @@ TEST(Attach, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
     const std::uint32_t open = begin("parent's scope");
     if (::fork() == 0) {
       emitMark(name, Probe::Annotation);
-      endScope(open);  // of the parent: ignored, and no mistake
+      endScope(open);  // the parent's: ignored, not a mistake
       const std::uint32_t own = begin("child's scope");
       endScope(own);
       ::_exit(0);
@@ -57,8 +57,8 @@ TEST(Attach, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
   EXPECT_EQ(dumps[1].lost(wire::LossReason::Unbalanced), 0U);
 }
 
-// A handler may fork and attach between two instructions of a function that has just looked up
-// where the control page, the counters or the header are.
+// A handler may fork and attach between two instructions of a function that has just looked up the
+// address of the control page, the counters or the header.
 TEST(Attach, WhatTheParentsHeaderSlotWasIsStillThereForAChildToRead) {
   record([] {
     const std::uint32_t name = intern("value");
@@ -104,7 +104,8 @@ TEST(Attach, CountsTheTextsForWhichAChildHasNoRoom) {
 }
 
 TEST(Attach, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {
-  const test::SpoolFolder folder(2 * kFirstChunkBytes);  // a second would take the room to grow
+  // A second chunk would use up the room to grow.
+  const test::SpoolFolder folder(2 * kFirstChunkBytes);
   EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     begin("a text to inherit");

@@ -59,7 +59,7 @@ TEST(MaskedProbes, OfEachFourBlocksTwoHaveAllOneHasNoneAndOneIsMixed) {
         all += masked == 0 ? 1 : 0;
         none += masked == rule.maskable ? 1 : 0;
       }
-      // The mixed one may have come to be like one of the others.
+      // The mixed turn may happen to equal one of the others.
       EXPECT_TRUE(all == 2 || (all == 3 && none == 1)) << seed << " " << turn;
       EXPECT_TRUE(none == 1 || (none == 2 && all == 2)) << seed << " " << turn;
     }
@@ -105,7 +105,7 @@ TEST(MaskedProbes, AreOfThoseThatTheRunWasAskedFor) {
   EXPECT_EQ(wire::maskedProbesOf(kRule, -1), 0U);
 }
 
-// ---- what a process makes of it ----
+// ---- the effect on a process ----
 
 struct Ended {
   std::uint32_t mask = 0;
@@ -117,7 +117,7 @@ class Calibration : public testing::Test {
   static constexpr std::uint32_t kBlock = 5;
   static constexpr std::uint32_t kAll = ~0U;
 
-  // The first iteration of the first block with all, or without those that can be off.
+  // The first iteration of the first block with all probes, or without the maskable ones.
   static int first(bool withAll) {
     for (std::uint64_t block = 1;; ++block) {
       const std::uint32_t masked = wire::maskedProbes(rule(), block);
@@ -125,7 +125,7 @@ class Calibration : public testing::Test {
         return static_cast<int>(block * kBlock);
     }
   }
-  // The first iteration of the first block with some.
+  // The first iteration of the first block with some probes.
   static int mixed() {
     for (std::uint64_t block = 1;; ++block) {
       const std::uint32_t masked = wire::maskedProbes(rule(), block);
@@ -148,7 +148,7 @@ class Calibration : public testing::Test {
     return files.empty() ? SpoolDump{} : dumpSpool(files.front());
   }
 
-  // The iterations that ended in full, as they ended.
+  // The iterations that ended in full, in that order.
   static std::vector<Ended> ends(const SpoolDump& dump) {
     std::vector<Ended> found;
     for (const DumpedRecord& record : dump.records) {

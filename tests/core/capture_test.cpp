@@ -32,7 +32,7 @@ using wire::Probe;
 using wire::SliceKind;
 using Kind = wire::CaptureRule::Kind;
 
-// A thread that does what it is told, one thing after the other.
+// A thread that runs commands one after the other.
 class Other {
  public:
   Other() : thread_([this] { work(); }) {}
@@ -46,7 +46,7 @@ class Other {
     changed_.notify_all();
     changed_.wait(lock, [this] { return !task_; });
   }
-  // It ends, with what it has open.
+  // The thread ends with its scopes open.
   void leave() {
     {
       const std::lock_guard lock(mutex_);
@@ -92,7 +92,7 @@ void mark(const char* name) {
   emitMark(intern(name), Probe::Annotation);
 }
 
-// What `sonde ctl` does to this process.
+// Does what `sonde ctl` does to this process.
 void become(wire::RecordingState state) {
   wire::setGate(
       gSpool.control->recording, gSpool.control->recordings, wire::gateMaskOf(state), ticks);
@@ -102,7 +102,7 @@ class Capture : public testing::Test {
  protected:
   wire::CaptureRule& rule() { return rule_; }
 
-  // The images' files, those of forked children last.
+  // The images' files, with those of forked children last.
   std::vector<SpoolDump> recordAll(const std::function<void()>& body) {
     const test::SpoolFolder folder(kRoom);
     folder.setCapture(rule_);
@@ -131,7 +131,7 @@ class Capture : public testing::Test {
         names.push_back(dump.strings.at(record.header.subject));
     return names;
   }
-  // "NAME in full" or "NAME in outline", by when they ended.
+  // "NAME in full" or "NAME in outline", in the order of their ends.
   static std::vector<std::string> iterations(const SpoolDump& dump) {
     std::map<std::uint64_t, std::string> open;
     std::vector<std::pair<std::uint64_t, std::string>> ended;
@@ -349,7 +349,7 @@ TEST_F(Capture, WhilePausedIsInOutlineAndKnowsWhatIsOpen) {
   EXPECT_THAT(dump.opened, ElementsAre("outer", "inner")) << "in the slot that begins after it";
 }
 
-// What a device did then may be of the operation, though its thread recorded nothing.
+// A device's work at that time may belong to the operation, although its thread recorded nothing.
 TEST_F(Capture, AnOperationIsKnownThatSpansATimeOfRecording) {
   const SpoolDump dump = recordOne([] {
     become(wire::RecordingState::Paused);

@@ -34,7 +34,8 @@ TEST(EmitSignal, DropsAndCountsWhatAHandlerEmitsInsideAWrite) {
     const itimerval off{};
     ::setitimer(ITIMER_REAL, &off, nullptr);
   });
-  // Whole records in order, whatever was interrupted; dumpSpool() has checked their sizes.
+  // All records are complete and in order, whatever was interrupted; dumpSpool() has checked their
+  // sizes.
   double last = -1;
   std::uint64_t scalars = 0;
   for (const DumpedRecord& entry : dumps.at(0).records) {
@@ -56,7 +57,7 @@ TEST(EmitSignal, ArgumentsDoNotMoveToTheRecordOfAHandler) {
     const std::uint32_t key = intern("key");
     const std::uint64_t whole = emitMark(intern("whole"), Probe::Annotation);
     emitArgInt({.record = whole}, key, 1);
-    recordClocks();  // which takes no arguments
+    recordClocks();  // it takes no arguments
     emitArgInt({.record = whole}, key, 2);
     const std::uint64_t torn =
         emitRangeBegin(wire::SliceKind::Range, intern("torn"), Probe::Annotation, 1);
@@ -108,14 +109,14 @@ TEST(EmitSignal, RecordsAgainAfterALongjmpOutOfAWrite) {
       << ", to room: " << dumps[0].lost(wire::LossReason::SpoolFull) << " of " << story.size();
 }
 
-// A sanitizer's own instructions would be most of the steps.
+// With a sanitizer, most steps would be the sanitizer's own instructions.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 
 constexpr greg_t kTrapFlag = 0x100;
 volatile sig_atomic_t gStepsLeft = 0;
 volatile sig_atomic_t gHandlerMarks = 0;
 
-// Single-steps from here on, and emits after as many instructions.
+// Single-steps from here on, and emits after that many instructions.
 void stepThenEmit(int, siginfo_t*, void* context) {
   auto& flags = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL];
   flags = gStepsLeft > 0 ? flags | kTrapFlag : flags & ~kTrapFlag;
@@ -126,7 +127,7 @@ void stepThenEmit(int, siginfo_t*, void* context) {
   gStepsLeft = gStepsLeft - 1;
 }
 
-// Wherever the first record of a thread is interrupted by a handler that records, too.
+// A handler that also records interrupts the first record of a thread at every instruction.
 TEST(EmitSignal, AThreadIsRegisteredOnce) {
   constexpr int kThreads = 300;
   constexpr int kStride = 4;
@@ -154,18 +155,19 @@ TEST(EmitSignal, AThreadIsRegisteredOnce) {
     if (entry.header.kind == wire::RecordKind::Scalar)
       expected += entry.as<wire::Scalar>().value;
   }
-  EXPECT_EQ(dumps[0].threads, kThreads + 1U);  // and the one that attached
+  EXPECT_EQ(dumps[0].threads, kThreads + 1U);  // including the one that attached
   EXPECT_EQ(static_cast<double>(marks + dumps[0].lost(wire::LossReason::Signal)), expected);
   EXPECT_GT(dumps[0].lost(wire::LossReason::Signal), 0U);
 }
 
-// One memory for both, the handlers' above the thread's, where a frame of a caller would be.
+// One block of memory for both stacks: the handlers' is above the thread's, where a caller's frame
+// would be.
 struct Stacks {
   alignas(4096) char thread[256 * 1024];
   alignas(4096) char handlers[64 * 1024];
 };
 
-// The kernel does not say of a handler on a stack that disarms itself that it is on one.
+// The kernel does not report a handler's stack that disarms itself.
 TEST(EmitSignal, AHandlerOnAStackThatDisarmsItselfIsKnownAsOne) {
   constexpr int kRounds = 600;
   constexpr int kAutoDisarm = 1 << 31;  // SS_AUTODISARM of the kernel's headers

@@ -113,7 +113,7 @@ TEST(Emit, RecordsAgainWhenThereIsRoomAgain) {
   const test::SpoolFolder folder(kRoom);
   EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
-    folder.setLimit(1 << 20);  // as when other processes of the run have the rest
+    folder.setLimit(1 << 20);  // as if other processes of the run had the rest
     const std::uint32_t name = intern("value");
     std::vector<std::thread> threads;
     const auto starve = [&] {
@@ -217,7 +217,7 @@ TEST(Emit, CountsNamesPastTheTable) {
       intern(std::to_string(name % kNames).c_str());
     for (int times = 0; times < 3; ++times) {
       begin(std::to_string(kNames - 1).c_str());
-      begin("1");  // names that are in stay in
+      begin("1");  // known names stay known
     }
   });
   const SpoolDump& dump = dumps.at(0);

@@ -1,4 +1,4 @@
-// What a program's file says about being followed.
+// Whether Sonde can follow into a program, judged by the program's file.
 #include "collector/core/platform/exec_target.h"
 
 #include "tests/support/target_files.h"
@@ -89,7 +89,7 @@ TEST(ExecTarget, AChainOfScriptsIsFollowedAsFarAsTheKernelGoes) {
   EXPECT_FALSE(inspectTarget(AT_FDCWD, program.c_str(), nullptr).found);
 }
 
-// Every length up to past the tables: some reading of it, never a crash.
+// The file is cut at every length up to past the tables: any result, but never a crash.
 TEST(ExecTarget, AFileThatIsCutAnywhereIsSurvived) {
   const ScratchFolder folder;
   const std::string bytes = readAll(builtTarget("plain_program"));

@@ -89,7 +89,8 @@ TEST_F(GateHistoryOfOneThatBeginsClosed, BeginsClosed) {
   EXPECT_FALSE(wasOpen(200));
 }
 
-// The last bit of a tick says what the change does: whoever reads meanwhile gets no other's time.
+// The last bit of a tick encodes the change. So a concurrent reader that got another change's time
+// would be noticed.
 TEST(GateHistoryOfManyThreads, HasTheTimeOfEachChange) {
   constexpr std::uint64_t kEnough = 10'000;
   wire::Gate gate{kGateOpen};
@@ -109,7 +110,7 @@ TEST(GateHistoryOfManyThreads, HasTheTimeOfEachChange) {
     for (std::uint64_t turn = 0; known.load() < kEnough; ++turn) {
       const std::uint64_t word = gate.load(std::memory_order_acquire);
       const std::uint64_t now = clock.load();
-      // The word is of some changes ago when it is used.
+      // The word is a few changes old when it is used.
       while (turn % 4 > (clock.load() - now) / 2) {
       }
       const GateStretch stretch = wire::stretchAt(history, word, now);
@@ -126,7 +127,7 @@ TEST(GateHistoryOfManyThreads, HasTheTimeOfEachChange) {
   EXPECT_EQ(wrong, 0U);
 }
 
-// One place for all changes: what is read while it is written is not taken for either.
+// One place for all changes: a reader must not mistake a half-written one for either change.
 TEST(GateHistoryOfManyThreads, HasNoTimeOfAnother) {
   constexpr std::uint64_t kChanges = 300'000;
   wire::GateHistory<1> history{};

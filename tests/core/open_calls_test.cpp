@@ -30,16 +30,16 @@ using wire::RecordKind;
   return openCall(record, RecordKind::Call, frame);
 }
 
-// As a wrapper does it, which calls `body` while its call lasts.
+// Brackets `body` as a wrapper does with its call.
 template <typename Body>
 [[gnu::noinline]] void wrapped(std::uint64_t begin, Body body) {
   const OpenCall open = openAt(__builtin_frame_address(0), begin);
   body();
   closeCall(open);
-  asm volatile("" ::: "memory");  // no tail call: the frame lasts
+  asm volatile("" ::: "memory");  // no tail call: the frame must stay
 }
 
-// The begins of what is open in the file of this process, by thread in the order of the slots.
+// The begins of the open calls in this process's file, by thread in the order of the slots.
 std::vector<std::uint64_t> openNow() {
   auto reader = SpoolReader::open(gSpool.path, SpoolReader::Access::ReadOnly);
   EXPECT_TRUE(reader) << reader.error().message;
@@ -133,7 +133,7 @@ TEST(OpenCalls, OfAForkedChildAreItsOwn) {
   });
 }
 
-// A reader never sees a record half written: begin, object and number go together.
+// A reader never sees a half-written record: begin, object and number match.
 TEST(OpenCalls, AreReadWholeWhileTheyChange) {
   record([] {
     std::atomic<bool> stop{false};

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using wire::Probe;
 using wire::SliceKind;
 
-// What the watch sees, as marks in the stream of records that it stands between.
+// Marks in the stream of records show the watch's calls and the records between them.
 void sayBefore() noexcept {
   emitMark(intern("before"), Probe::Annotation);
 }

@@ -17,7 +17,7 @@ namespace {
 
 bool gInHandler = false;
 
-// What it says in a handler, and, with the handler still installed, outside of it.
+// Checks the answer in a handler and, with the handler still installed, outside of it.
 void expectToKnow() {
   signal(SIGUSR1, [](int) { gInHandler = maybeInSignalHandler(); });
   raise(SIGUSR1);
@@ -25,7 +25,7 @@ void expectToKnow() {
   EXPECT_FALSE(maybeInSignalHandler());
 }
 
-// From now on the system call fails so. False where that cannot be had.
+// From now on the system call fails with `error`. False if that is not possible.
 bool forbid(unsigned number, int error) {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -43,7 +43,7 @@ TEST(SignalContext, IsThatOfAHandler) {
   EXPECT_TRUE(test::inChild(expectToKnow));
 }
 
-// A frame that a handler left further down in the stack is in this array, which nobody writes.
+// An old handler's frame further down in the stack is inside this array, which is not written.
 [[gnu::noinline]] bool saysWithOldFrames() {
   char room[32768];
   asm volatile("" ::"r"(room) : "memory");
@@ -69,7 +69,8 @@ TEST(SignalContext, IsNotThatOfAHandlerThatHasReturned) {
   }));
 }
 
-// Its own signal is not blocked while it runs, so an old frame cannot be told from one in use.
+// Its own signal is not blocked while it runs, so an old frame cannot be distinguished from an
+// active one.
 TEST(SignalContext, IsThatOfAHandlerThatMayNest) {
   EXPECT_TRUE(test::inChild([] {
     struct sigaction action {};

@@ -1,4 +1,4 @@
-// What a spool file holds, in the order of each thread's stream, for tests to look at.
+// The contents of a spool file for tests, in the order of each thread's stream.
 #pragma once
 
 #include "recorder/spool_file/spool_reader.h"
@@ -32,8 +32,8 @@ struct SpoolDump {
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> threadNames;
   std::vector<DumpedRecord> records;
-  std::vector<std::string> opened;  // the scopes that the slot which was claimed last begins with
-  std::uint32_t threads;            // that were registered
+  std::vector<std::string> opened;  // the scopes with which the latest slot begins
+  std::uint32_t threads;            // registered
   recorder::LossTable losses;
   bool finished;
 
@@ -42,13 +42,13 @@ struct SpoolDump {
   std::uint64_t lost(wire::LossReason reason) const;
 };
 
-// Fails the current test when the file cannot be read.
+// Fails the current test if the file cannot be read.
 SpoolDump dumpSpool(const std::filesystem::path& file);
 
 inline constexpr std::uint64_t kRoom = 64 << 20;
 
-// Runs `body` attached to a new folder of at most `limit` bytes, in a child; what the image's files
-// hold afterwards, those of forked children last.
+// Runs `body` attached to a new folder of at most `limit` bytes, in a child. Returns the contents
+// of the image's files, with those of forked children last.
 std::vector<SpoolDump> record(const std::function<void()>& body, std::uint64_t limit = kRoom);
 
 }  // namespace sonde::core

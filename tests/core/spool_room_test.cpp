@@ -1,4 +1,4 @@
-// What the library does where its file may not grow, or cannot be written where it has grown.
+// The library when its file may not grow, or when new parts of the file cannot be written.
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
@@ -29,7 +29,7 @@ using wire::Probe;
 
 constexpr std::uint64_t kLittle = 1 << 20;
 
-// Emits until there is no room; how many records there was room for.
+// Emits until there is no room; returns the number of written records.
 std::uint32_t fill(std::uint32_t name) {
   std::uint32_t written = 0;
   while (emitMark(name, Probe::Annotation))
@@ -76,7 +76,7 @@ TEST(SpoolRoom, ASlotThatIsGivenBackIsUsedAgain) {
       kLittle);
 }
 
-// Forks `count` children one after the other, each of which records one thing.
+// Forks `count` children one after the other; each writes one record.
 void forkSilentChildren(int count) {
   for (int child = 0; child < count; ++child) {
     if (::fork() == 0) {
@@ -120,8 +120,8 @@ TEST(SpoolRoom, NewImagesAreRefusedBeforeOneThatIsThereCannotGrow) {
       kLimit);
 }
 
-// As after a change of user or of the root folder: what is mapped stays, the files are out of
-// reach.
+// As after a change of user or of the root folder: the mapping stays, but the files cannot be
+// reached.
 TEST(SpoolRoom, ASpoolThatCannotBeOpenedAnyMoreIsNotCalledFull) {
   const auto dumps = record(
       [] {
@@ -143,7 +143,7 @@ TEST(SpoolRoom, ASpoolThatCannotBeOpenedAnyMoreIsNotCalledFull) {
   EXPECT_EQ(dumps[0].lost(wire::LossReason::SpoolFull), 0U);
 }
 
-// From now on fallocate(2) does nothing and says that it has. False where that cannot be had.
+// From now on fallocate(2) does nothing but reports success. False if that is not possible.
 bool pretendToAllocate() {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -1,5 +1,5 @@
-// Writers and a drainer on the same file at full speed: nothing is lost, doubled, torn or out of
-// order, and what does not fit is counted to the last record. This is the test to run under
+// Writers and a drainer on the same file at full speed. No record is lost, doubled, torn or out of
+// order, and records without room are counted exactly. This is the test to run under
 // ThreadSanitizer.
 
 #include "collector/core/attach.h"
@@ -24,7 +24,7 @@ namespace {
 using recorder::SpoolReader;
 using recorder::SpoolSlot;
 
-// What the reader has seen of each thread: the values of its scalars must go up; gaps are losses.
+// The reader's view of each thread: the values of its scalars must rise; gaps are losses.
 struct Seen {
   std::map<std::uint32_t, double> lastOfThread;
   std::map<std::uint64_t, std::uint32_t> readOfSlot;
@@ -106,7 +106,7 @@ struct Outcome {
   std::uint64_t lost = 0;
 };
 
-// Attaches to `folder`, then writes and drains at once, each on threads of their own.
+// Attaches to `folder`, then writes and drains at the same time, on separate threads.
 Outcome run(const test::SpoolFolder& folder, int threads, int each) {
   Outcome outcome;
   EXPECT_TRUE(attach(folder.path().c_str(), nullptr));

@@ -1,5 +1,5 @@
-// A program of CUDA's runtime API with a CUPTI client injected by the driver: every record that the
-// client got is what the device did, in both variants.
+// A program of CUDA's runtime API with a CUPTI client that the driver injects: every record that
+// the client gets matches the device's work, in both variants.
 #include "tests/cudasim/client/decode.h"
 #include "tests/support/run_program.h"
 
@@ -34,7 +34,7 @@ size_t countOf(const std::vector<json>& lines, const std::string& kind) {
 
 class CudaScript : public testing::TestWithParam<int> {
  protected:
-  // Runs the script with the injected client and `environment`, words as env(1) takes them.
+  // Runs the script with the injected client and `environment`, as words for env(1).
   Outcome run(const std::string& script, const std::vector<std::string>& environment = {}) const {
     const TemporaryFolder folder;
     std::vector<std::string> words{
@@ -72,7 +72,7 @@ TEST_P(CudaScript, RecordsAreWhatTheDeviceDid) {
   for (const char* kind : {"memcpy2", "memset", "cuda_event", "jit"}) {
     EXPECT_EQ(countOf(got.records, kind), 1U) << kind;
   }
-  EXPECT_EQ(countOf(got.records, "driver"), 0U);  // the runtime's own calls are none of the program
+  EXPECT_EQ(countOf(got.records, "driver"), 0U);  // the runtime's own calls are not the program's
 }
 
 TEST_P(CudaScript, AGraphIsOneRecordWhenGraphsAreTraced) {

@@ -1,4 +1,4 @@
-// What a client of the stand-in for CUPTI may do, and what becomes of it.
+// Permitted uses of the stand-in for CUPTI, and their results.
 #include "tests/cudasim/cupti_rig.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// The stand-in for CUPTI's range profiler refuses what CUPTI would refuse: another order, wrong
-// parameters, images that are not what they should be.
+// The stand-in for CUPTI's range profiler refuses what CUPTI would refuse: a wrong order, wrong
+// parameters, invalid images.
 #include "tests/cudasim/client/range_client.h"
 #include "tests/cudasim/cupti_rig.h"
 
@@ -96,7 +96,7 @@ TEST_F(CuptiRangeRefusals, ParametersAreChecked) {
     start.pPriv = nullptr;
     start.pRangeProfilerObject = nullptr;
     INVALID(profilerCupti().RangeProfilerStart(&start));
-    start.structSize = 1000;  // a later CUPTI's
+    start.structSize = 1000;  // as a later CUPTI has it
     start.pRangeProfilerObject = range.profiler;
     OK(profilerCupti().RangeProfilerStart(&start));
     INVALID(range.push(nullptr));

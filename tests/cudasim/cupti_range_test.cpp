@@ -1,4 +1,4 @@
-// The stand-in for CUPTI's range profiler: its values are those of the kernels that ran in a range.
+// The stand-in for CUPTI's range profiler: its values match the kernels that ran in a range.
 #include "tests/cudasim/client/range_client.h"
 #include "tests/cudasim/cupti_rig.h"
 
@@ -29,7 +29,7 @@ constexpr double kWarps = 48;
 
 class CuptiRange : public CuptiRig {
  protected:
-  // The truth's sum of a counter over the kernels of that name.
+  // The truth's sum of a counter over the kernels with that name.
   double truthOf(const std::string& kernel, const char* counter) const {
     double sum = 0;
     for (const json& line : truth()) {

@@ -1,4 +1,4 @@
-// The records of the stand-in for CUPTI are what the simulated device did.
+// The records of the stand-in for CUPTI match the simulated device's work.
 #include "tests/cudasim/cupti_rig.h"
 
 #include <thread>
@@ -44,7 +44,7 @@ TEST_F(CuptiRecords, TwoDevicesOfFourStreams) {
               expectTruth();
               ASSERT_THAT(records("kernel"), SizeIs(16));
               EXPECT_THAT(records("memcpy"), SizeIs(8));
-              EXPECT_THAT(records("stream"), SizeIs(10));  // the default streams, too
+              EXPECT_THAT(records("stream"), SizeIs(10));  // including the default streams
               std::map<std::pair<int, int>, std::vector<json>> byStream;
               for (const json& kernel : records("kernel")) {
                 byStream[{kernel["device"], kernel["stream"]}].push_back(kernel);

@@ -1,6 +1,6 @@
 #pragma once
-// For tests that are a CUDA program and CUPTI's client at once: each runs in a process of its own,
-// with whichever variant LD_LIBRARY_PATH names.
+// For tests that are a CUDA program and CUPTI's client at once. Each runs in a separate process,
+// with the variant that LD_LIBRARY_PATH names.
 
 #include "tests/cudasim/client/client.h"
 #include "tests/cudasim/client/decode.h"
@@ -28,7 +28,7 @@ class CuptiRig : public testing::Test {
  protected:
   static constexpr size_t kBuffer = 1 << 16;
 
-  // With these kinds enabled before cuInit, and a context on each device.
+  // Runs `body` with these kinds enabled before cuInit, and a context on each device.
   void inProcess(const std::vector<CUpti_ActivityKind>& kinds, const std::function<void()>& body) {
     EXPECT_TRUE(sonde::test::inChild([&] {
       setenv("CUDASIM_TRUTH", truthPath().c_str(), 1);
@@ -74,7 +74,7 @@ class CuptiRig : public testing::Test {
     return of;
   }
 
-  // After a flush: the client has what CUPTI owes, and nothing else.
+  // After a flush: the client has exactly the records that CUPTI must deliver.
   void expectTruth() {
     using cudasim_client::sorted;
     EXPECT_EQ(sorted(records()), sorted(cudasim_client::owed(truth())));

@@ -1,12 +1,13 @@
-// Files of CUPTI's own records, as a GPU's driver gave them: made by recorder.cpp on a machine with
-// a GPU, handed out again by replay.cpp where there is none. All integers as the recording machine
-// has them (little-endian).
+// Files of CUPTI's own records from a GPU's driver. recorder.cpp writes them on a machine with a
+// GPU, replay.cpp replays them on one without. All integers are in the recording machine's byte
+// order (little-endian).
 //
 //   FileHeader
-//   then, again and again, an EntryHeader, `textBytes` of text, `recordBytes` of record; each
-//   padded to 8 bytes
+//   then repeatedly an EntryHeader, `textBytes` of text, `recordBytes` of record; each padded to
+//   8 bytes
 //
-// Pointers in a record mean nothing in a file: the text is what its name pointed to.
+// Pointers in a record are meaningless in a file: the text is the name that the pointer referred
+// to.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ inline constexpr char kRecordsMagic[8] = {'C', 'U', 'P', 'T', 'I', 'R', 'E', 'C'
 
 struct FileHeader {
   char magic[8];
-  std::uint32_t cuptiVersion;   // cuptiGetVersion's
-  std::uint32_t driverVersion;  // cuDriverGetVersion's
+  std::uint32_t cuptiVersion;   // from cuptiGetVersion
+  std::uint32_t driverVersion;  // from cuDriverGetVersion
 };
 
 enum class EntryKind : std::uint32_t {

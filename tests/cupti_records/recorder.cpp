@@ -1,7 +1,7 @@
-// The library that CUDA_INJECTION64_PATH names to record what CUPTI says, as it says it, into the
-// file SONDE_CUPTI_RECORDS (format.h). Needs libcupti where the loader finds it, and nothing else:
-// it runs on any machine with a GPU. Enables what Sonde's CUDA probe enables; SONDE_CUPTI_NODES=1
-// asks for the nodes of graphs. Times are CLOCK_MONOTONIC's.
+// Recorder of CUPTI's data, named in CUDA_INJECTION64_PATH: writes it unchanged to the file
+// SONDE_CUPTI_RECORDS (format.h). Needs only a libcupti that the loader finds, so it runs on any
+// machine with a GPU. Enables the kinds that Sonde's CUDA probe enables; SONDE_CUPTI_NODES=1
+// requests the nodes of graphs. Times are CLOCK_MONOTONIC's.
 #include "collector/preload/cuda/activity/cupti_records.h"
 #include "tests/cupti_records/format.h"
 
@@ -146,7 +146,7 @@ std::uint32_t driverVersion() {
   return static_cast<std::uint32_t>(number);
 }
 
-// The newest that the driver can serve.
+// The newest version that the driver can serve.
 void* openCupti(std::uint32_t driver) {
   for (std::uint32_t major = driver / 1000; major >= 12; --major) {
     char name[32];

@@ -1,6 +1,6 @@
-// A libcupti that hands out the records of the file CUPTI_REPLAY (format.h) at the first flush, in
-// buffers of whoever registers some, and says yes to all else that Sonde's CUDA probe asks of
-// CUPTI.
+// A libcupti that delivers the records of the file CUPTI_REPLAY (format.h) at the first flush, in
+// the buffers that a client registers. It returns success for everything else that Sonde's CUDA
+// probe calls.
 #include "collector/preload/cuda/activity/cupti_records.h"
 #include "tests/cupti_records/format.h"
 
@@ -92,10 +92,10 @@ Recording& recording() {
 
 BufferRequested gRequested = nullptr;
 BufferCompleted gCompleted = nullptr;
-std::vector<std::size_t> gSizes;  // of the records in the buffer that is handed out
+std::vector<std::size_t> gSizes;  // of the records in the buffer being delivered
 bool gIsDone = false;
 
-// Fills one buffer; the number of the record to go on with.
+// Fills one buffer; returns the number of the next record.
 std::size_t handOut(std::size_t from) {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0;

@@ -1,5 +1,5 @@
-// What the CUDA driver does when it is initialised: it calls the library that CUDA_INJECTION64_PATH
-// names. Then it ends, with all that CUPTI (here replay.cpp) has to tell.
+// Does what the CUDA driver does when it is initialised: calls the library that
+// CUDA_INJECTION64_PATH names. Then it ends, when CUPTI (here replay.cpp) has delivered everything.
 #include <dlfcn.h>
 
 #include <cstdio>

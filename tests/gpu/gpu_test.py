@@ -173,7 +173,7 @@ class Records(GpuTest):
                 "CUPTI_REPLAY": str(recording), "SONDE_TEST_CLOCK": "0,0", "CUDA_HOME": str(TARGETS / "cupti_replay")})
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(self.counts().get("forwardKernel"), told["devices"] * told["steps"])
-            # What this machine finds is held on every other one.
+            # The results of this machine are the expected values on every other one.
             queries = ("SELECT substr(name, 1, instr(name || '(', '(') - 1), device, stream, count(*), sum(dur_ns), "
                        "max(start_ns + dur_ns) - min(start_ns) FROM v_kernel GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
                        "SELECT name, device, stream, count(*), sum(dur_ns), sum(bytes) FROM v_copy GROUP BY 1, 2, 3 "

@@ -1,6 +1,6 @@
-// Something like a training step on every GPU of the machine, for tests of the CUDA probe on real
-// ones: streams, events, copies of both kinds of host memory, a graph, annotations; the backward
-// pass is open on one thread and launches on another. Prints how often each kernel was launched.
+// A kind of training step on every GPU of the machine, for tests of the CUDA probe on real GPUs:
+// streams, events, copies from both kinds of host memory, a graph, annotations. The backward pass
+// is open on one thread and launches on another. Prints the number of launches of each kernel.
 #include "plugins/api/sonde.h"
 
 #include <cuda_runtime.h>
@@ -10,13 +10,13 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    const cudaError_t error = (call);                                                      \
-    if (error != cudaSuccess) {                                                            \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                  \
-      std::exit(3);                                                                        \
-    }                                                                                      \
+#define CHECK(call)                                                       \
+  do {                                                                    \
+    const cudaError_t error = (call);                                     \
+    if (error != cudaSuccess) {                                           \
+      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
+      std::exit(3);                                                       \
+    }                                                                     \
   } while (false)
 
 namespace {
@@ -35,10 +35,16 @@ __device__ void spin(float* values, int rounds) {
 
 }  // namespace
 
-__global__ void forwardKernel(float* values) { spin(values, 50); }
-__global__ void backwardKernel(float* values) { spin(values, 100); }
-__global__ void optimizerKernel(float* values) { spin(values, 10); }
-// Takes one thread and a millisecond, in which the backward pass begins on the other stream.
+__global__ void forwardKernel(float* values) {
+  spin(values, 50);
+}
+__global__ void backwardKernel(float* values) {
+  spin(values, 100);
+}
+__global__ void optimizerKernel(float* values) {
+  spin(values, 10);
+}
+// Takes one thread and a millisecond; meanwhile the backward pass begins on the other stream.
 __global__ void sideKernel(float* values) {
   unsigned long long begin = 0;
   unsigned long long now = 0;
@@ -48,7 +54,9 @@ __global__ void sideKernel(float* values) {
   } while (now - begin < 1'000'000);
   values[0] += 1;
 }
-__global__ void graphKernel(float* values) { spin(values, 20); }
+__global__ void graphKernel(float* values) {
+  spin(values, 20);
+}
 
 namespace {
 

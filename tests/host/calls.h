@@ -1,5 +1,5 @@
-// The calls that are compared: a function for each of libc's that a library of Sonde stands in
-// front of, which chooses its arguments, logs them, calls and logs what came.
+// The compared calls: one function per libc function that a library of Sonde intercepts. It chooses
+// the arguments, logs them, makes the call and logs the result.
 #pragma once
 
 #include "tests/host/context.h"
@@ -8,7 +8,7 @@ namespace host {
 
 enum CallTraits : unsigned {
   kInVfork = 1,    // a child of vfork may make it
-  kAlone = 2,      // what comes of it depends on what other threads do
+  kAlone = 2,      // its result depends on other threads
   kTableOnly = 4,  // ends the process
 };
 
@@ -42,10 +42,10 @@ CallList listOf(const NamedCall (&calls)[kCount]) noexcept {
   return {calls, static_cast<int>(kCount)};
 }
 
-// In a forked child: what its parent's threads held is nobody's.
+// In a forked child: nobody owns the locks that its parent's threads held.
 void forgetLocks() noexcept;
 
-// All of them, in one order.
+// All calls, in a fixed order.
 int callCount() noexcept;
 const NamedCall& callAt(int number) noexcept;
 

@@ -1,4 +1,4 @@
-// Making processes, ending them and waiting for them.
+// Creating processes, ending them and waiting for them.
 #include "tests/host/calls.h"
 #include "tests/host/children.h"
 
@@ -22,7 +22,7 @@ void callWait(Context& c) {
 }
 
 pid_t choosePid(Context& c) noexcept {
-  // Nobody's, or none that there can be; 0 and -1 are any child.
+  // Pids of no process, or impossible ones; 0 and -1 mean any child.
   return c.oneOf<pid_t>({-1, 0, 0x3fff'ffff, INT32_MIN, -0x3fff'ffff});
 }
 
@@ -90,14 +90,15 @@ void callPrctl(Context& c) {
   const unsigned long second = takesText     ? reinterpret_cast<unsigned long>(at)
                                : takesNumber ? reinterpret_cast<unsigned long>(&number)
                                              : c.oneOf<unsigned long>({1, 0, 99, ~0UL}, 40);
-  // The strict mode has a row of its own; here it would end the process.
+  // The strict mode has a separate row; here it would end the process.
   if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_STRICT)
     return;
   c.call("prctl", "%d, %s", option, place);
   c.result(prctl(option, second, c.choose(2) == 0 ? 0UL : 7UL, 0UL, 0UL));
 }
 
-// Killed at its first call but read, write and exit: Sonde makes others, and has to stop doing so.
+// Killed at its first call other than read, write and exit: Sonde makes others, and must stop doing
+// so.
 void callSeccomp(Context& c) {
   c.callUnguarded("prctl", "%s", "strict");
   const int result = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);

@@ -1,4 +1,4 @@
-// New program images, in this process and in children. The program is this one, which goes on as
+// New program images, in this process and in children. The program is this one, which continues as
 // `host_fuzz resume`.
 #include "tests/host/calls.h"
 #include "tests/host/children.h"
@@ -29,7 +29,7 @@ char* text(const char* literal) noexcept {
   return const_cast<char*>(literal);
 }
 
-// The arguments of the next image; some are no arguments at all.
+// The arguments of the next image; some are invalid pointers.
 void chooseWords(Context& c, Words& out) noexcept {
   snprintf(out.area, sizeof out.area, "%d", takeArea(*c.log));
   snprintf(out.seed, sizeof out.seed, "%llu", static_cast<unsigned long long>(c.next() >> 1));
@@ -88,7 +88,7 @@ void callExecv(Context& c) {
   c.result(execv(path.at, words.at));
 }
 
-// libc itself looks at the name that it looks for.
+// libc itself reads the name that it looks for.
 Path chooseFile(Context& c) noexcept {
   constexpr const char* kNames[] = {"itself", "no-such-program-here", "data", "", "./folder"};
   const char* const name = c.oneOf(kNames);

@@ -1,4 +1,4 @@
-// What only files know: at a place, to disk, into memory.
+// Calls on files only: with an offset, to disk, into memory.
 #include "tests/host/calls.h"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ void callMmap(Context& c, const char* name) {
       {MAP_PRIVATE, MAP_SHARED, 0, MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED_VALIDATE | 0x4000'0000});
   const int fd = c.fd(Kind::File);
   const off_t offset = c.oneOf<off_t>({0, 4096, 1, -1, -4096, 1L << 62});
-  // Not at a place of choice: what is there would be lost.
+  // Not at a chosen address: the memory there would be lost.
   void* const hint =
       c.oneOf<void*>({nullptr, reinterpret_cast<void*>(1), reinterpret_cast<void*>(-1L)});
   c.call(name, "%p, %zu, %d, %#x, %d, %ld", hint, length, protection, flags, fd, offset);
@@ -90,7 +90,7 @@ void callMsync(Context& c) {
   const std::size_t length = c.oneOf<std::size_t>({4096, 0, 1, SIZE_MAX, 1 << 20});
   const int flags = c.oneOf<int>({MS_ASYNC, MS_SYNC, MS_SYNC | MS_ASYNC, MS_INVALIDATE, -1, 0});
   void* const from = at == MAP_FAILED ? nullptr : static_cast<char*>(at) + shift;
-  // Past the end another map may begin.
+  // Another map may begin after the end.
   if (at != MAP_FAILED)
     munmap(at, c.choose(2) == 0 ? 0 : 4096);
   c.call("msync", "map + %zu, %zu, %#x", shift, length > 4096 ? SIZE_MAX : length, flags);
@@ -99,7 +99,7 @@ void callMsync(Context& c) {
     munmap(at, 4096);
 }
 
-// A function that is made from a template, for the table of calls.
+// A function created from a template, for the table of calls.
 #define HOST_CALL(name, ...)    \
   void name##Call(Context& c) { \
     __VA_ARGS__;                \

@@ -1,4 +1,4 @@
-// The calls that open, copy and close descriptors.
+// Calls that open, copy and close descriptors.
 #include "tests/host/calls.h"
 #include "tests/host/raw.h"
 
@@ -87,7 +87,8 @@ void callClose(Context& c) {
 void callCloseRange(Context& c) {
   const int own = c.ownFirst < 0 ? 5 : c.ownFirst;
   const unsigned first = static_cast<unsigned>(own + c.oneOf<int>({60, 0, 10, 30}));
-  const unsigned least = c.ownFirst < 0 ? 0 : first;  // those of other threads are not to be closed
+  // Other threads' descriptors must not be closed.
+  const unsigned least = c.ownFirst < 0 ? 0 : first;
   const unsigned begin = c.oneOf<unsigned>({first, least, ~0U, 1U << 20, INT_MAX, 1U << 31}, 70);
   unsigned end = c.oneOf<unsigned>({first + 20, first, ~0U, 0, first - 1, 1U << 20}, 60);
   if (c.ownFirst >= 0 && end > first + 20)
@@ -125,7 +126,7 @@ void callDup3(Context& c) {
   c.resultFd(dup3(fd, to, flags));
 }
 
-// Onto itself: what is open stays, what is not is bad.
+// Onto itself: an open descriptor stays, a closed one is an error.
 void callDup2Self(Context& c) {
   const int fd = c.fd(Kind::File);
   c.call("dup2", "%d, itself", fd);
@@ -138,7 +139,8 @@ void callDup3Self(Context& c) {
   c.result(dup3(fd, fd, O_CLOEXEC));
 }
 
-// Devices and anonymous files have one inode, and its locks are all processes' of the machine.
+// Devices and anonymous files share one inode, whose locks are shared by all processes of the
+// machine.
 bool isOwn(int fd) noexcept {
   struct stat info {};
   return raw(SYS_fstat, fd, &info) != 0 || S_ISREG(info.st_mode);

@@ -1,6 +1,5 @@
-// Mutexes, reader-writer locks, conditions, semaphores, barriers and futexes. What has a thread's
-// name on it is only given back by that thread; who holds what is known here, so that nothing waits
-// for ever.
+// Mutexes, reader-writer locks, conditions, semaphores, barriers and futexes. A lock is released
+// only by the thread that owns it. The owners are tracked here, so that no call waits for ever.
 #include "tests/host/calls.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@ constexpr int kMutexes = 6;
 struct Locks {
   bool made;
   pthread_mutex_t mutex[kMutexes];
-  const Area* owner[kMutexes];  // threads by their logs: memory is used again
+  const Area* owner[kMutexes];  // threads by their logs, because memory is reused
   pthread_rwlock_t rwlock;
   const Area* writer;
   int readers;
@@ -67,7 +66,7 @@ Locks& locksOf(Context& c) noexcept {
   return locks;
 }
 
-// A time that has passed or is near, and times that there cannot be.
+// A time in the past or near future, and impossible times.
 timespec chooseUntil(Context& c) noexcept {
   timespec time{};
   const int which = c.choose(5, 60);
@@ -95,7 +94,7 @@ void callMutex(Context& c) {
   Locks& locks = locksOf(c);
   const int at = c.choose(kMutexes, 20);
   const bool mine = locks.owner[at] == c.area;
-  // A normal one that is taken would be waited for until the end of time.
+  // Waiting for a normal mutex that is taken would last for ever.
   const bool mayWait = locks.owner[at] == nullptr || (mine && at >= 1 && at <= 4);
   const int how = c.choose(4, 40);
   int result = 0;
@@ -120,7 +119,7 @@ void callMutex(Context& c) {
 void callUnlock(Context& c) {
   Locks& locks = locksOf(c);
   const int at = c.choose(kMutexes, 20);
-  // What nobody holds, or another: only some kinds say so.
+  // A mutex that is free or owned by another thread: only some kinds report an error.
   if (locks.owner[at] != c.area && (at == 0 || at == 5))
     return;
   c.callUnguarded("pthread_mutex_unlock", "%d", at);
@@ -196,7 +195,7 @@ void callCondition(Context& c) {
                       : pthread_cond_broadcast(&locks.condition));
     return;
   }
-  // Also without the mutex: one that checks says so.
+  // Also without the mutex: an error-checking one reports that.
   const timespec until = chooseUntil(c);
   const clockid_t clock = chooseClock(c);
   if (locks.owner[kAt] != c.area && locks.owner[kAt] != nullptr)
@@ -216,7 +215,7 @@ void callSemaphore(Context& c) {
   const timespec until = chooseUntil(c);
   int result = 0;
   if (how == 0) {
-    c.call("sem_wait", "%s", "");  // interrupted when there is nothing
+    c.call("sem_wait", "%s", "");  // interrupted if there is nothing
     result = sem_wait(&locks.semaphore);
   } else if (how == 1) {
     c.callUnguarded("sem_timedwait", "%s", textOf(until));
@@ -235,7 +234,7 @@ void callSemaphore(Context& c) {
   c.note("%d", value);
 }
 
-// One that would overflow.
+// A semaphore that would overflow.
 void callFullSemaphore(Context& c) {
   sem_t full;
   sem_init(&full, 0, SEM_VALUE_MAX);
@@ -248,7 +247,7 @@ void callBarrier(Context& c) {
   c.result(pthread_barrier_wait(&locksOf(c).barrier));
 }
 
-// The system call as C++'s own classes make it; other calls through syscall(2), too.
+// The system call as C++'s own classes make it; also other calls through syscall(2).
 void callFutex(Context& c) {
   Locks& locks = locksOf(c);
   const int operations[] = {FUTEX_WAIT,

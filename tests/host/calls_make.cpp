@@ -1,4 +1,4 @@
-// Sockets, pipes and other descriptors that no path leads to.
+// Sockets, pipes and other descriptors without a path.
 #include "tests/host/calls.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ void callSocket(Context& c) {
   c.resultFd(socket(domain, type, protocol));
 }
 
-// What has made two descriptors.
+// The result of a call that has created two descriptors.
 void resultPair(Context& c, long value, const int* ends) noexcept {
   if (value != 0)
     return c.result(value);
@@ -84,7 +84,7 @@ void callConnect(Context& c) {
   c.result(connect(fd, at, length));
 }
 
-// A connection that is made and taken, so that accept() has something to take.
+// An established connection, so that accept() has one to accept.
 void callConnected(Context& c) {
   sockaddr_un address{AF_UNIX, "listens"};
   c.call("socket", "connected");

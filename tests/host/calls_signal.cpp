@@ -1,4 +1,4 @@
-// What becomes of signals, and waiting for them.
+// Signal actions, and waiting for signals.
 #include "tests/host/calls.h"
 
 #include <errno.h>
@@ -95,7 +95,7 @@ void chooseSet(Context& c, Set& out) noexcept {
   out.at = c.pointer(out.signals, out.name);
 }
 
-// With one that is pending, so that it need not wait.
+// Makes a signal pending, so that the call need not wait.
 void makePending() noexcept {
   sigset_t signals;
   sigemptyset(&signals);

@@ -1,4 +1,4 @@
-// libc's streams. Their memory is looked at by libc itself, so only good memory is given to them.
+// libc's streams. libc itself accesses their memory, so they get only valid memory.
 #include "tests/host/calls.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ FILE*& slot(Context& c) noexcept {
   return c.streams[c.choose(4, 40)];
 }
 
-// Makes the stream when there is none, by whatever function `name` is not about.
+// Opens the stream if there is none, with a function other than `name`.
 FILE* stream(Context& c) noexcept {
   FILE*& at = slot(c);
   if (at == nullptr) {
@@ -115,7 +115,7 @@ void callFread(Context& c, const char* name) {
     c.resultRead(static_cast<long>(kFunction(data, size, count, at)), {data, "", sizeof data});
   c.note("%d %d", feof(at), ferror(at));
   if (c.choose(2) == 0) {
-    // Between reading and writing the standard wants this.
+    // The standard requires this between reading and writing.
     c.call("fseek", "%s", "0");
     c.result(fseek(at, 0, SEEK_CUR));
   }

@@ -12,7 +12,7 @@ extern "C" ssize_t __read_chk(int fd, void* buffer, size_t count, size_t room);
 namespace host {
 namespace {
 
-// Vectors of bytes, good ones and bad ones.
+// Vectors of bytes, valid and invalid.
 struct Vector {
   iovec parts[4];
   const iovec* at;
@@ -29,7 +29,7 @@ void chooseVector(Context& c, Vector& vector, bool isWritten) noexcept {
   vector.parts[2] = vector.parts[3] = {vector.first.at, 4};
   constexpr int kCounts[] = {2, 0, 1, 4, -1, IOV_MAX + 1, INT_MAX, INT_MIN};
   vector.count = c.oneOf(kCounts, 60);
-  // More than there are of them is refused before they are looked at.
+  // More parts than exist are refused before they are read.
   vector.at = c.pointer(vector.parts[0], vector.name, true);
 }
 

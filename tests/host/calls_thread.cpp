@@ -1,4 +1,4 @@
-// Making threads, joining them and cancelling them where they wait.
+// Creating threads, joining them and cancelling them while they wait.
 #include "tests/host/calls.h"
 #include "tests/host/raw.h"
 
@@ -41,7 +41,7 @@ void* says(void* given) {
   return given;
 }
 
-// Until the kernel has forgotten the thread that says its number here.
+// Waits until the kernel has forgotten the thread whose number is stored here.
 void awaitEnd(const std::atomic<long>& thread) noexcept {
   const long self = raw(SYS_getpid);
   while (thread.load() == 0 || raw(SYS_tgkill, self, thread.load(), 0) == 0)
@@ -53,7 +53,7 @@ int returnsNumber(void*) {
 }
 
 void blockGuard(sigset_t* before) noexcept {
-  // The guard's signal is for the thread that has one.
+  // The guard's signal is for the thread that has a guard.
   sigset_t alarm;
   sigemptyset(&alarm);
   sigaddset(&alarm, SIGALRM);
@@ -125,7 +125,7 @@ void callJoin(Context& c) {
   c.note("%d", value == &told);
 }
 
-// Joined in a way that the time or the clock may forbid.
+// Joined in a way that the time or the clock may make invalid.
 void callJoinOddly(Context& c) {
   pthread_t thread{};
   std::atomic<long> number{0};
@@ -165,7 +165,7 @@ void callJoinDetached(Context& c) {
     c.callUnguarded("pthread_join", "%s", "detached");
     c.result(pthread_join(thread, nullptr));
   }
-  // What it waits at is not on this stack: nobody knows when it has ended.
+  // The semaphore is not on this stack, because it is unknown when the thread has ended.
   sem_post(&told->mayEnd);
 }
 
@@ -191,7 +191,7 @@ void callTooLarge(Context& c) {
   c.result(pthread_create(&thread, &attributes, returns, nullptr));
 }
 
-// What a thread waits in when it is cancelled.
+// The objects that a thread waits for when it is cancelled.
 struct Cancelled {
   int in;
   int ends[2];

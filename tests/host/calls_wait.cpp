@@ -47,7 +47,7 @@ struct Time {
   const timespec* at;
 };
 
-// A millisecond, none, or one that there cannot be. `mayBeNull`: for ever.
+// A millisecond, zero, or an impossible time. `mayBeNull`: also no limit.
 void chooseTime(Context& c, Time& out, bool mayBeNull = false) noexcept {
   out.time = {c.oneOf<time_t>({0, 0, -1}, 80),
               c.oneOf<long>({1'000'000, 0, -1, 1'000'000'000, LONG_MAX})};
@@ -71,7 +71,7 @@ void chooseMask(Context& c, Mask& out) noexcept {
 void callPoll(Context& c) {
   Polled polled;
   choosePolled(c, polled);
-  // With a millisecond the guard might come first.
+  // With a millisecond the guard might act first.
   const int timeout = c.oneOf<int>({0, -1, INT_MIN}, 70);
   c.call("poll",
          "%d %d, %s, %lu, %d",
@@ -252,7 +252,7 @@ void callUsleep(Context& c) {
   c.result(usleep(time));
 }
 
-// Without a signal it would be seconds.
+// Without a signal it would take seconds.
 void callSleep(Context& c) {
   const bool isLong = c.choose(6, 90) == 1;
   if (isLong)

@@ -22,7 +22,7 @@ pid_t waitSomehow(Context& c, pid_t child, int& status) noexcept {
   siginfo_t info{};
   int how = c.choose(5, 30);
   if (c.isConcurrent() && (how == 1 || how == 2))
-    how = 0;  // these wait for any child, also another thread's
+    how = 0;  // these wait for any child, even another thread's
   switch (how) {
     case 1:
       return wait(&status);
@@ -92,7 +92,7 @@ void execOrLeave(Context& c) noexcept {
 }  // namespace
 
 void forkedChild(Context& c) noexcept {
-  // A child of _Fork() may have malloc's locks of a thread that is not there.
+  // A child of _Fork() may have inherited malloc's locks from a thread that it does not have.
   const bool isBare = c.choose(3, 70) == 1 && !c.isConcurrent();
   const int area = c.isConcurrent() ? c.spareArea : takeArea(*c.log);
   c.callUnguarded(isBare ? "_Fork" : "fork", "area %d", area);

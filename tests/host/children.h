@@ -1,25 +1,23 @@
-// Child processes of a sequence, made in each way there is, and what is left at the end of a
-// process.
+// Child processes of a sequence, created in every way, and the final state of a process.
 #pragma once
 
 #include "tests/host/context.h"
 
 namespace host {
 
-// Waits for the child, by one of the functions that do, and logs how it ended. -1: whichever there
-// is.
+// Waits for the child with one of the waiting functions, and logs how it ended. -1: any child.
 void awaitChild(Context& c, pid_t child) noexcept;
 
-// Ends a child in one of the ways there are.
+// Ends a child in one of the possible ways.
 [[noreturn]] void leave(Context& c) noexcept;
 
 // Logs the descriptors, the signal mask, the signals' actions, limits and names. One thread.
 void logFinalState(Context& c) noexcept;
 
-// A number of random calls; `isVfork`: only what a child of vfork may do.
+// Makes `count` random calls; `isVfork`: only calls that a child of vfork may make.
 void makeCalls(Context& c, int count, bool isVfork) noexcept;
 
-// A child that makes calls of its own.
+// A child that makes its own calls.
 void forkedChild(Context& c) noexcept;
 void vforkedChild(Context& c) noexcept;
 

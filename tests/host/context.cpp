@@ -17,12 +17,12 @@
 namespace host {
 namespace {
 
-constexpr int kNoError = 1234;  // what errno is before each call
+constexpr int kNoError = 1234;  // the value of errno before each call
 constexpr std::size_t kRoom = 64 * 1024;
 constexpr std::size_t kPage = 4096;
 
 char* gReadOnly = nullptr;
-char* gUnmapped = nullptr;  // nobody may touch it; a hole would be filled by the next map
+char* gUnmapped = nullptr;  // inaccessible; the next map would fill a hole
 char gLong[5001];           // too long for a path
 
 constexpr int kBad[] = {-1, -2, 1 << 20, (1 << 20) - 1, 1023, 4000, INT_MAX, INT_MIN, AT_FDCWD, 60};
@@ -36,7 +36,7 @@ std::uint32_t hashOf(const void* data, std::size_t bytes) noexcept {
 }
 
 char* mapBefore(std::size_t bytes, int protection) noexcept {
-  // A page that nobody may touch behind it.
+  // An inaccessible page follows it.
   const long at =
       raw(SYS_mmap, 0, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   auto* memory = reinterpret_cast<char*>(at);
@@ -76,7 +76,7 @@ int Context::fromPool(int choice) const noexcept {
 }
 
 int Context::bad(int choice) const noexcept {
-  // Number 60 is nobody's, or this thread's own that was never opened.
+  // Number 60 belongs to nobody, or to this thread's own numbers and was never opened.
   return kBad[choice] == 60 && ownFirst >= 0 ? ownFirst + 99 : kBad[choice];
 }
 
@@ -109,7 +109,7 @@ int Context::made(long fd) noexcept {
   if (fd < 0)
     return static_cast<int>(fd);
   if (ownFirst >= 0 && (fd < ownFirst || fd >= ownFirst + 100)) {
-    // Whatever the number is, other threads have had a share in it.
+    // The actual number depends on other threads.
     const int own = ownFirst + 60 + extras_ % 30;
     raw(SYS_dup3, fd, own, O_CLOEXEC);
     raw(SYS_close, fd);

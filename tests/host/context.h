@@ -1,8 +1,8 @@
-// What a call of the fuzzer has: choices, descriptors, memory, and the log. One of these a thread;
-// a forked child goes on with its copy, a child of vfork with its parent's.
+// The context of a fuzzer's call: choices, descriptors, memory, and the log. One per thread; a
+// forked child continues with its copy, a child of vfork with its parent's.
 //
-// Choices are random (a seed) or given (a row of the table): of a given choice 0 is what suits the
-// call, all others are bad in some way or other.
+// Choices are random (a seed) or given (a row of the table). A given choice 0 is valid for the
+// call; all others are invalid in some way.
 #pragma once
 
 #include "tests/host/log.h"
@@ -16,7 +16,7 @@
 
 namespace host {
 
-// What the pool has one descriptor each of.
+// The pool has one descriptor of each kind.
 enum class Kind {
   File,
   ReadOnly,
@@ -45,7 +45,7 @@ constexpr int kKinds = static_cast<int>(Kind::Count);
 struct Memory {
   void* at;
   const char* name;
-  std::size_t room;  // that may be looked at
+  std::size_t room;  // readable bytes
 };
 
 struct Path {
@@ -53,7 +53,7 @@ struct Path {
   const char* name;
 };
 
-constexpr int kGuardNs = 4'000'000;  // a call that waits is interrupted after that
+constexpr int kGuardNs = 4'000'000;  // a waiting call is interrupted after this time
 
 class Context {
  public:
@@ -65,7 +65,7 @@ class Context {
   // Random choices of this seed from now on.
   void seed(std::uint64_t seed) noexcept {
     random_ = seed;
-    random_ = next();  // or the next seed would choose the same one later
+    random_ = next();  // otherwise a later choice of the next seed would be the same
   }
   // Choice `point` is `value` and all others are 0.
   void giveOnly(int point, int value) noexcept {
@@ -75,7 +75,7 @@ class Context {
     points = 0;
   }
   bool isGiven() const noexcept { return given_; }
-  // Of the last row: how many choices there were, and of how many alternatives each.
+  // For the last row: the number of choices, and the number of alternatives of each.
   int points = 0;
   int alternatives[32];
 
@@ -90,31 +90,31 @@ class Context {
     return values[choose(static_cast<int>(kCount), oftenFirst)];
   }
 
-  // Makes the pool: numbers from `firstFd` on where that is not -1.
+  // Creates the pool, with numbers from `firstFd` on unless that is -1.
   void makePool(int firstFd) noexcept;
   void nameFiles(int firstFd) noexcept;
-  // Numbers of this thread's own: [ownFirst, ownFirst + 100); -1: all are.
+  // This thread's own numbers: [ownFirst, ownFirst + 100); -1: all.
   int ownFirst = -1;
   int fd(Kind kind) noexcept;
   int pooled(Kind kind) const noexcept { return pool_[static_cast<int>(kind)]; }
-  // Where a copy may go.
+  // The target number for a copy.
   int target() noexcept;
-  // Notes a new descriptor; what is to be logged of it.
+  // Notes a new descriptor; returns the number to log.
   int made(long fd) noexcept;
 
   Memory buffer(bool isWritten) noexcept;
-  // Memory for a small thing that the kernel is given, with `good` in it.
+  // Memory for a small object that the kernel gets, with `good` in it.
   template <typename T>
   T* pointer(T& good, const char*& name, bool mayBeNull = false) noexcept {
     return static_cast<T*>(badOr(&good, name, mayBeNull));
   }
   std::size_t size(std::size_t most = 0) noexcept;
   off_t offset() noexcept;
-  // A path; `good`: what suits the call.
+  // A path; `good`: valid for the call.
   Path path(Path good = {nullptr, nullptr}) noexcept;
 
-  // Before and after each call. The first line says which it is, so that one that hangs has its
-  // name there; the guard interrupts what waits for good.
+  // Called before and after each call. The first line has the call's name, so that it is known if
+  // the call hangs; the guard interrupts calls that wait for ever.
   __attribute__((format(printf, 3, 4))) void call(const char* name,
                                                   const char* format,
                                                   ...) noexcept;
@@ -123,21 +123,21 @@ class Context {
                                                            ...) noexcept;
   void result(long value) noexcept;
   void resultFd(long value) noexcept;
-  // Beside it what has been read to `bytes`.
+  // Also logs the bytes that were read to `bytes`.
   void resultRead(long value, const Memory& bytes) noexcept;
   void resultPointer(const void* value, const char* what) noexcept;
   __attribute__((format(printf, 2, 3))) void note(const char* format, ...) noexcept;
 
-  // For the calls that need some state between them.
+  // For calls that need state in between.
   FILE* streams[4] = {};
   void* folders[2] = {};
   void* blocks[8] = {};
   int depth = 0;
-  int spareArea = 0;  // of a thread's child, while other threads take some, too
+  int spareArea = 0;  // for a thread's child, while other threads take areas, too
   bool isConcurrent() const noexcept { return ownFirst >= 0; }
   void startGuard() noexcept;
   void endGuard() noexcept;
-  void forgetMemory() noexcept;  // of the context that this is a copy of
+  void forgetMemory() noexcept;  // of the context that was copied
   int guard() const noexcept { return guard_; }
   void setGuard(int guard) noexcept { guard_ = guard; }
 
@@ -162,7 +162,7 @@ class Context {
   bool guarded_ = false;
 };
 
-// Memory that all contexts have: pages that cannot be read, or not written to.
+// Memory shared by all contexts: pages that cannot be read, or not be written.
 void makeMemory() noexcept;
 
 }  // namespace host

@@ -1,4 +1,4 @@
-// What a process has at its end, as the kernel says it.
+// The final state of a process, as the kernel reports it.
 #include "tests/host/children.h"
 #include "tests/host/raw.h"
 
@@ -33,7 +33,7 @@ const char* typeOf(mode_t mode) noexcept {
                           : "other";
 }
 
-// `link`: what the kernel calls it, with no numbers.
+// `link`: the kernel's name for it, without numbers.
 void logDescriptor(Context& c, int fd) noexcept {
   char path[40];
   char link[64] = {};
@@ -64,7 +64,7 @@ ino_t inodeOf(int fd) noexcept {
   return raw(SYS_fstat, fd, &info) == 0 ? info.st_ino : 0;
 }
 
-// The program's descriptors in the order of their numbers, which is that of the folder.
+// The program's descriptors, in the order of their numbers, which is the folder's order.
 int listDescriptors(const Context& c, int folder, Open* out, int most) noexcept {
   int count = 0;
   alignas(8) char entries[8192];
@@ -82,7 +82,7 @@ int listDescriptors(const Context& c, int folder, Open* out, int most) noexcept 
   return count;
 }
 
-// Those that stay: another thread may have one of Sonde's open for a moment.
+// Logs descriptors that stay: another thread may briefly have one of Sonde's open.
 void logDescriptors(Context& c) noexcept {
   const long folder =
       raw(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +107,7 @@ void logSignals(Context& c) noexcept {
   c.note("mask %lx pending %lx", mask, pending);
   for (int number = 1; number <= 64; ++number) {
     struct sigaction action {};
-    // As the program sees it: glibc keeps two for itself.
+    // As the program sees it: glibc reserves two signals.
     if (number == 32 || number == 33 || sigaction(number, nullptr, &action) != 0)
       continue;
     if (action.sa_handler != SIG_DFL)

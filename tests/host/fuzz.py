@@ -30,7 +30,7 @@ SOURCES = {"default": None, "all": "+io,+sync,+stack,+memory,+python"}
 BARE_RUNS = 6
 BATCHES = (5, 10, 20, 40)  # sequences a run, so that what is found at once is said at once
 PATIENCE = 600  # seconds that a batch may take: its sequences have a watchdog of their own
-# Sonde's own descriptor where it samples above 100 Hz (docs/probes/stack.md); numbers of memory that differ by the run.
+# Sonde's own descriptor if it samples above 100 Hz (docs/probes/stack.md).
 HIDDEN = re.compile(r"^fd \d+ other anon_inode:\[perf_event\]")
 
 
@@ -84,7 +84,7 @@ class Runner:
 def first_difference(bare, recorded):
     """The first line that differs, and the one before it, on both sides."""
     at = next((n for n, (a, b) in enumerate(zip(bare, recorded)) if a != b), min(len(bare), len(recorded)))
-    # The innermost is the last: those that wait for it hang as well.
+    # The innermost call is the last; calls that wait for it hang as well.
     hangs = "; ".join(line[8:] for line in recorded if line.startswith("HANG in ") and line not in bare)
     before = bare[at - 1] if at > 0 else ""
     return {"after": before, "bare": (bare[at:] or ["(nothing)"])[0], "recorded": (recorded[at:] or ["(nothing)"])[0],
@@ -100,7 +100,7 @@ def confirmed(runner, arguments, name):
         if bare.get(name) == recorded.get(name):
             return None
         differences.append(first_difference(bare.get(name, []), recorded.get(name, [])))
-    # Alone, and beside another, which makes its threads wait for a processor.
+    # Alone, and next to another run, which makes its threads wait for a processor.
     bares += [runner.finish(runner.start(False, *arguments)).get(name) for _ in range(BARE_RUNS)]
     bares += [run.get(name) for _ in range(BARE_RUNS) for run in runner.both(*arguments, recorded=(False, False))]
     return differences[0] if all(bare == bares[0] for bare in bares) else None
@@ -110,7 +110,7 @@ def compare(runner, arguments, again):
     """The differences between the two runs of `arguments`; again(name): the arguments of that section alone."""
     bare, recorded = runner.both(*arguments)
     found = []
-    # Behind a sequence that hangs there are no others.
+    # There are no sequences after one that hangs.
     both = [name for name in {**bare, **recorded} if name in bare and name in recorded or name == "the run"]
     for name in both:
         if bare.get(name) != recorded.get(name):

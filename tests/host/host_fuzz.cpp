@@ -1,11 +1,14 @@
-// Random sequences of libc calls, each in a process of its own, and what came of each call; and a
-// table of each call with each kind of bad argument. Nothing of Sonde is in here: its output is the
-// same with and without it.
+// Runs random sequences of libc calls, each in a separate process, and logs the result of each
+// call. Also runs a table of each call with each kind of invalid argument. Contains nothing of
+// Sonde: the output is the same with and without it.
 //
-//   host_fuzz run FOLDER SEED COUNT [STEPS]    sequences SEED … SEED + COUNT - 1, up to one that
-//   hangs host_fuzz table FOLDER [NAME]              the table, or the rows of one function
-//   host_fuzz names                            the functions that there are rows for
-//   host_fuzz resume LOG AREA SEED DEPTH       what an image does that a sequence starts
+//   host_fuzz run FOLDER SEED COUNT [STEPS]  sequences SEED … SEED + COUNT - 1, until one hangs
+//
+//   host_fuzz table FOLDER [NAME]            the table, or the rows of one function
+//
+//   host_fuzz names                          the functions that have rows
+//
+//   host_fuzz resume LOG AREA SEED DEPTH     the part of an image that a sequence starts
 
 #include "tests/host/calls.h"
 #include "tests/host/children.h"
@@ -38,7 +41,7 @@ char gLogPath[PATH_MAX];
 
 void onGuard(int) {}
 
-// Nothing that is left from the one before, nor from its threads' folders.
+// Removes everything that the previous sequence, or its threads' folders, left.
 void emptyFolder(const char* path, int depth) noexcept {
   chmod(path, 0700);
   DIR* const folder = opendir(path);
@@ -70,7 +73,7 @@ void begin(Context& c, Log& log, int area) noexcept {
   c.startGuard();
 }
 
-// The same descriptors, whatever the program that started this one has left open.
+// The same descriptors in each run, whatever the starting program left open.
 void closeAll() noexcept {
   const long null = raw(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd)
@@ -78,7 +81,7 @@ void closeAll() noexcept {
   raw(SYS_close_range, 3, ~0U, 0);
 }
 
-// The child's last words where it hangs: the call that has not returned.
+// If the child hangs, prints the call that has not returned.
 void printLog(const Log& log, bool hangs) noexcept {
   for (std::uint32_t at = 0; at <= log.nextArea; ++at) {
     const Area& area = log.areas[at];
@@ -96,13 +99,13 @@ void printLog(const Log& log, bool hangs) noexcept {
   }
 }
 
-// How the process ended; -1: it was killed because it did not.
+// Returns how the process ended; -1: it was killed because it did not end.
 int await(pid_t child) noexcept {
   pollfd ended = {static_cast<int>(raw(SYS_pidfd_open, child, 0)), POLLIN, 0};
   const timespec patience = {kPatienceS, 0};
   const bool hangs = raw(SYS_ppoll, &ended, 1, &patience, 0, 8) == 0;
   raw(SYS_close, ended.fd);
-  raw(SYS_kill, -child, SIGKILL);  // and children that outlive it: they would meet the next
+  raw(SYS_kill, -child, SIGKILL);  // also children that outlive it: they would disturb the next one
   int status = 0;
   raw(SYS_wait4, child, &status, 0, 0);
   return hangs ? -1 : status;
@@ -112,7 +115,8 @@ template <typename Body>
 int inProcess(Log& log, Body body) noexcept {
   for (std::uint32_t at = 0; at <= log.nextArea; ++at)
     log.areas[at].used = 0;
-  log.areas[kAreas - 1].used = 0;  // which all share that came too late for one of their own
+  // Shared by all threads and processes that got no area of their own.
+  log.areas[kAreas - 1].used = 0;
   log.nextArea = 0;
   emptyFolder(".", 3);
   fflush(stdout);
@@ -143,11 +147,11 @@ void run(Log& log, std::uint64_t first, int count, int steps) noexcept {
     printf("status %#x\n", static_cast<unsigned>(status));
     fflush(stdout);
     if (status == -1)
-      return;  // the next ones would as well, most likely, and each takes its time
+      return;  // the next ones would most likely hang too, and each takes its time
   }
 }
 
-// A row: this call, with one choice given. How many choices it has is known once it has been made.
+// A row: this call, with one choice given. The number of its choices is known only after the call.
 struct Choices {
   int points;
   int alternatives[32];
@@ -157,7 +161,7 @@ void printRow(Log& log, const NamedCall& call, int point, int value, Choices* ch
   const int status = inProcess(log, [&](Context& c) {
     c.giveOnly(point, value);
     call.run(c);
-    // Behind all that it could have logged: how many choices it had.
+    // The last area, unused by the log, gets the number of its choices.
     log.areas[kAreas - 1].used = 0;
     auto* const out = reinterpret_cast<Choices*>(log.areas[kAreas - 1].text);
     out->points = c.points;
@@ -179,7 +183,7 @@ void table(Log& log, const char* only) noexcept {
     Choices choices{};
     memset(log.areas[kAreas - 1].text, 0, sizeof choices);
     printRow(log, call, -1, 0, &choices);
-    // One that ends its process has not said how many it has.
+    // A call that ends its process has not reported its number of choices.
     if (choices.points == 0) {
       choices.points = 6;
       std::fill_n(choices.alternatives, 6, 8);

@@ -14,7 +14,7 @@ LIBRARIES = pathlib.Path(os.environ["SONDE_LIB"])
 FUZZ = os.environ["HOST_FUZZ"]
 ALL = "+io,+sync,+stack,+memory,+python"
 PATIENCE = 60
-# Other libraries' functions, and Sonde's own: no program calls them that has neither.
+# Functions of other libraries and of Sonde: only programs with one of these call them.
 NOT_LIBC = re.compile(r"^(_ZN|cupti|nccl|Initialize|sonde_|GLIBC_)")
 
 

@@ -1,6 +1,6 @@
-// What a sequence of calls did, as text that is the same in every bare run: a file that all its
-// processes map, so that no descriptor is needed to write to it and what a killed process has said
-// is kept. Each thread and process writes to an area of its own, whose number its maker chooses.
+// The effects of a sequence of calls, as text that is the same in every bare run. The log is a file
+// that all its processes map. So writing needs no descriptor, and the text of a killed process is
+// kept. Each thread and process writes to its own area, whose number its creator chooses.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ struct Log {
   Area areas[kAreas];
 };
 
-// Maps the file, making it when `isNew`; nullptr when that fails.
+// Maps the file, and creates it if `isNew`; nullptr on failure.
 Log* mapLog(const char* path, bool isNew) noexcept;
 
-// A number that was not given before; the last one for good when there are no more.
+// Returns a new number; if there are no more, the last one each time.
 int takeArea(Log& log) noexcept;
 
 __attribute__((format(printf, 2, 3))) void say(Area& area, const char* format, ...) noexcept;

@@ -1,4 +1,4 @@
-// The descriptors that a sequence begins with.
+// The descriptors with which a sequence begins.
 #include "tests/host/context.h"
 #include "tests/host/raw.h"
 
@@ -69,7 +69,7 @@ void Context::keep(Kind kind, long fd) noexcept {
 
 void Context::makePool(int firstFd) noexcept {
   firstFd_ = firstFd;
-  // A thread of its own has files of its own.
+  // A separate thread has its own files.
   nameFiles(firstFd);
   char own[16];
   snprintf(own, sizeof own, "own%d", firstFd);

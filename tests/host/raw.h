@@ -1,5 +1,5 @@
-// System calls that nothing can stand in front of: the fuzzer's own, which are not what it
-// compares. Not even syscall(2), which Sonde wraps, too.
+// System calls that no library can intercept: the fuzzer's own calls, which are not compared. Does
+// not even use syscall(2), which Sonde also wraps.
 #pragma once
 
 #include <sys/syscall.h>
@@ -40,7 +40,7 @@ inline long rawCall(long number, long a, long b, long c, long d, long e, long f)
 }
 #endif
 
-// The result, or the negative error number. errno stays.
+// Returns the result, or the negative error number. Keeps errno.
 template <typename A = long,
           typename B = long,
           typename C = long,

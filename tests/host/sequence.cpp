@@ -15,8 +15,8 @@ namespace {
 
 thread_local Context* tContext = nullptr;
 
-// A signal that comes while the thread is about to make its next call: the handler makes some
-// itself.
+// A signal that arrives while the thread is about to make its next call; the handler makes some
+// calls itself.
 void onSignal(int number) {
   Context* const c = tContext;
   if (c == nullptr)
@@ -60,7 +60,7 @@ void signalStep(Context& c) noexcept {
   c.note("raised");
 }
 
-// A thread that makes calls while its maker waits for it.
+// A thread that makes calls while its creator waits for it.
 struct Worker {
   Context context;
   int calls;
@@ -78,14 +78,14 @@ void* work(void* given) {
   if (c.isConcurrent()) {
     c.makePool(c.ownFirst);
   } else {
-    // Until the maker waits. Before, Sonde may have a file open there for a moment, and two threads
-    // that open files at once cannot know which number each gets.
+    // Waits until the creator waits. Before that, Sonde may briefly have a file open there, and
+    // when two threads open files at once, their numbers are not predictable.
     const timespec time = {0, 1'000'000};
     raw(SYS_nanosleep, &time, nullptr);
   }
   makeCalls(c, worker.calls, false);
   if (worker.together != nullptr) {
-    // A child of one would keep the pipes of the others open.
+    // Otherwise a child of one would keep the others' pipes open.
     pthread_barrier_wait(worker.together);
     if (c.below(3) == 0)
       forkedChild(c);
@@ -110,7 +110,7 @@ void prepare(Worker& worker, const Context& c, std::uint64_t seed, int calls) no
   worker.calls = calls;
 }
 
-// The maker has the guard's signal blocked while it waits: the worker is to have it.
+// The creator blocks the guard's signal while it waits, so that the worker gets it.
 void threadStep(Context& c) noexcept {
   Worker* const worker = new Worker;
   prepare(*worker, c, c.next(), 12);
@@ -134,7 +134,7 @@ void threadStep(Context& c) noexcept {
   delete worker;
 }
 
-// Threads that do what they do at once. What they make and close is their own.
+// Threads that make calls at the same time. Each uses only descriptors that it has created.
 void concurrentStep(Context& c) noexcept {
   constexpr int kThreads = 3;
   Worker* const workers = new Worker[kThreads];
@@ -171,8 +171,8 @@ void runSequence(Context& c, int steps) noexcept {
   for (int at = 0; at < steps; ++at) {
     const int luck = c.below(20);
     if (luck < static_cast<int>(sizeof kRare / sizeof kRare[0]) && c.depth < 2) {
-      // What threads do at once is theirs alone from 200 on, which others may have closed: once, at
-      // the beginning.
+      // Concurrent threads own the descriptors from 200 on, which other steps may have closed. So
+      // this runs only once, at the beginning.
       if (kRare[luck] != concurrentStep || (c.depth == 0 && at < 2))
         kRare[luck](c);
     } else {

@@ -16,7 +16,7 @@ using sonde::preload::nccl::hashOfIdentifier;
 
 thread_local int gDepth = 0;
 thread_local Tasks gTasks;
-thread_local int gFailure = ncclSuccess_;  // of a call in the group that is open
+thread_local int gFailure = ncclSuccess_;  // of a call in the open group
 
 const char* const kTypes[] = {"ncclInt8",
                               "ncclUint8",
@@ -128,7 +128,7 @@ void appendPeer(bool send, const Call& call, int peer, ncclComm_t comm, void* st
   append(task);
 }
 
-// With each other rank that `sends` and `receives` say.
+// Exchanges with each other rank in `sends` and `receives`.
 template <typename With>
 int exchange(const Call& call, ncclComm_t comm, void* stream, With with) {
   if (comm == nullptr)
@@ -173,7 +173,7 @@ int ncclCommInitAll(ncclComm_t* comms, int size, const int*) {
   return ncclSuccess_;
 }
 
-// Into halves of those that have one colour: enough for tests, where all of a colour are known.
+// Splits into halves with one colour each: enough for tests, where all ranks of a colour are known.
 int ncclCommSplit(ncclComm_t comm, int color, int, ncclComm_t* made, void*) {
   ++comm->splits;
   *made = color < 0 ? nullptr

@@ -53,20 +53,20 @@ bool isCopyEngine(const Task& task) {
   return isSet("NCCLSIM_COPY_ENGINE") && std::strcmp(task.call.function, "AllGather") == 0;
 }
 
-// What NCCL 2.29 and later put into a queue of their own (scheduler/allgatherv_sched.cc), and do
-// not tell the profiler plugin of.
+// Broadcasts that NCCL 2.29 and later put into a separate queue (scheduler/allgatherv_sched.cc),
+// without reporting them to the profiler plugin.
 bool isQueuedBroadcast(const Task& task) {
   return pluginVersion() >= 6 && std::strcmp(task.call.function, "Broadcast") == 0;
 }
 
-// Those are broadcasts as before; several roots' are one AllGatherV.
+// With one root they are broadcasts as before; with several roots they become one AllGatherV.
 bool ofOneRoot(const Tasks& plan) {
   return std::all_of(plan.begin(), plan.end(), [&](const Task& task) {
     return task.call.root == plan.front().call.root;
   });
 }
 
-// NCCL 2.27 tells the plugin of none that it does in symmetric memory.
+// NCCL 2.27 does not report calls in symmetric memory to the plugin.
 bool isTold(const Task& task) {
   const bool symmetric = isSet("NCCLSIM_SYMMETRIC") && !task.peerToPeer;
   return !isQueuedBroadcast(task) && !(symmetric && pluginVersion() == 4);
@@ -84,7 +84,7 @@ std::string kernelName(const Tasks& plan) {
   return "ncclDevKernel_" + function + "_Sum_f32_RING_LL";
 }
 
-// The kernel of a plan, as CUPTI names it.
+// The kernel of a plan, with CUPTI's name for it.
 void launchKernel(const Tasks& plan) {
   const auto kernelOf = inProcess<const void* (*)(const char*, std::uint64_t)>("cudasimKernel");
   const auto launchOn =
@@ -102,7 +102,7 @@ void launchKernel(const Tasks& plan) {
            plan.front().stream);
 }
 
-// What the proxies do for a rank: to the next and from the one before, in two steps.
+// The proxies' work for a rank: to the next rank and from the previous one, in two steps.
 void moveOver(NcclHost& host, const ncclComm& comm, void* parent, bool send) {
   HostProxyOp op;
   op.pid = getpid();
@@ -122,7 +122,7 @@ void moveOver(NcclHost& host, const ncclComm& comm, void* parent, bool send) {
     host.stop(handle);
 }
 
-// As one thread after the other: a communicator has one.
+// Runs one rank after the other: a communicator has one proxy thread.
 void runProxies(const Tasks& plan) {
   static std::mutex turn;
   const std::lock_guard lock(turn);
@@ -132,8 +132,8 @@ void runProxies(const Tasks& plan) {
   }
 }
 
-// hostStreamPlanTask: `plan` gets the handles of its events as parents of what follows. Before
-// version 5 the events' own parent is a group.
+// hostStreamPlanTask: stores the handles of the events in `plan`, as parents of later events.
+// Before version 5 the events' own parent is a group.
 void tell(Tasks plan) {
   NcclHost* const host = plugin();
   if (host == nullptr || !isTold(plan.front()))
@@ -185,7 +185,7 @@ bool isCaptured(void* stream) {
   return ask != nullptr && ask(stream, &status) == 0 && status != 0;
 }
 
-// As ncclGroupCommJoin has it: by hash, and of ranks of one communicator the last first.
+// In the order of ncclGroupCommJoin: by hash, and within one communicator the last rank first.
 std::vector<ncclComm*> inOrder(const Tasks& tasks) {
   std::vector<ncclComm*> order;
   for (const Task& task : tasks) {
@@ -230,7 +230,7 @@ void launchInTurn(const Tasks& tasks) {
 void tellOfCaptured(ncclComm& comm) {
   const std::lock_guard lock(comm.mutex);
   for (const Tasks& plan : comm.captured)
-    std::thread(tell, plan).join();  // the driver's
+    std::thread(tell, plan).join();  // the driver's thread
 }
 
 void inThread(void (*work)(const Tasks&), Tasks tasks) {

@@ -1,5 +1,5 @@
-// What the stand-in does with tasks once a group has ended: kernels, and what a profiler plugin is
-// told. Any thread.
+// The stand-in's work for tasks after a group has ended: kernels, and reports to a profiler plugin.
+// Any thread.
 #pragma once
 
 #include "tests/ncclsim/ncclsim.h"
@@ -33,23 +33,23 @@ struct ncclComm {
   bool kept = false;
   sonde::test::HostRank plugin;
   std::atomic<std::uint64_t> numbers[16] = {};  // by function
-  std::mutex mutex;                             // of what is below
+  std::mutex mutex;                             // guards everything below
   std::vector<ncclsim::Tasks> captured;
 };
 
 namespace ncclsim {
 
-// As NCCL reads NCCL_PROFILER_PLUGIN; nullptr: none.
+// The plugin in NCCL_PROFILER_PLUGIN, as NCCL reads it; nullptr: none.
 sonde::test::NcclHost* plugin();
 bool isSet(const char* name);
 
 bool isCaptured(void* stream);
 void launch(const Tasks& tasks);
-// In a thread: those of a communicator that does not block come one after the other.
+// In a thread: tasks of a nonblocking communicator run one after the other.
 void launchInTurn(const Tasks& tasks);
 void tellOfCaptured(ncclComm& comm);
 
-// Runs it in a thread that settle() waits for.
+// Runs `work` in a thread that settle() waits for.
 void inThread(void (*work)(const Tasks&), Tasks tasks);
 void settle();
 

@@ -1,25 +1,28 @@
-/* A stand-in for NCCL for tests: a libnccl.so.2 with the functions of NCCL's API that programs
- * call most, and with what a tool sees of NCCL: it calls a profiler plugin, of the version that
- * NCCLSIM_PLUGIN says (6 without it), as NCCL does and in the order of its source, and launches
- * kernels of NCCL's names where the process has the simulated CUDA device. No bytes move and no
- * rank waits for another: communicators of one identifier know each other by its hash alone.
+/* A stand-in for NCCL for tests: a libnccl.so.2 with the functions of NCCL's API that programs call
+ * most. Tools see it as NCCL. It calls a profiler plugin, of the version in NCCLSIM_PLUGIN (default
+ * 6), as NCCL does and in the order of its source. It launches kernels with NCCL's names if the
+ * process has the simulated CUDA device. No bytes move and no rank waits for another: communicators
+ * with one identifier know each other only by its hash.
  *
- * As NCCL: the calls of a group are enqueued when its outermost end is reached, larger ones first,
- * as one kernel for each communicator and one more for sends and receives; a collective's event
- * comes after its kernel has been launched, and AllGather and Broadcast count bytes there;
- * AlltoAll, Gather and Scatter are sends and receives; ncclBcast calls ncclBroadcast by its
- * exported name; what a CUDA graph captures is told of at each launch (ncclsimGraphLaunched), from
- * a thread of its own. A call that fails in a group fails its end, and nothing of it is launched.
+ * Like NCCL:
+ * - The calls of a group are enqueued at its outermost end, larger ones first, as one kernel per
+ *   communicator and one more for sends and receives.
+ * - A collective's event comes after its kernel has been launched. AllGather and Broadcast count
+ *   bytes there.
+ * - AlltoAll, Gather and Scatter are sends and receives. ncclBcast calls ncclBroadcast by its
+ *   exported name.
+ * - Calls that a CUDA graph captures are reported at each launch (ncclsimGraphLaunched), from a
+ *   separate thread.
+ * - If a call in a group fails, the group's end fails and nothing of it is launched.
  *
- * It is the NCCL that has the plugin's version: 2.23, 2.24, 2.26, 2.27, 2.28 or, for 6, 2.29, which
- * does not tell the plugin of broadcasts.
+ * It is the NCCL with the plugin's version: 2.23, 2.24, 2.26, 2.27, 2.28 or, for 6, 2.29, which
+ * does not report broadcasts to the plugin.
  *
  * Environment: NCCL_PROFILER_PLUGIN as NCCL reads it; NCCLSIM_PLUGIN=N; NCCLSIM_NETWORK=1: proxies
  * move the data in steps, in a thread; NCCLSIM_HANG=1: they never end, and kernels take 0.3 s;
  * NCCLSIM_COPY_ENGINE=1: AllGather has no kernel; NCCLSIM_SYMMETRIC=1: collectives have kernels for
- * symmetric memory, which version 4 (2.27) does not tell of; NCCLSIM_NONBLOCKING=1: groups are
- * launched by a thread, and calls give ncclInProgress.
- */
+ * symmetric memory, which version 4 (2.27) does not report; NCCLSIM_NONBLOCKING=1: a thread
+ * launches groups, and calls return ncclInProgress. */
 #pragma once
 
 #include <stddef.h>
@@ -45,7 +48,7 @@ int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, void* c
 /* Excludes nobody. */
 int ncclCommShrink(
     ncclComm_t comm, int* excluded, int count, ncclComm_t* made, void* config, int flags);
-/* Of ranks that `comm` has (`rank` -1); no other joins. */
+/* Only ranks of `comm` take part (`rank` -1); no new rank joins. */
 int ncclCommGrow(
     ncclComm_t comm, int size, const ncclUniqueId* id, int rank, ncclComm_t* made, void* config);
 int ncclCommCount(ncclComm_t comm, int* count);
@@ -100,11 +103,11 @@ int ncclScatter(const void* send,
 int ncclSend(const void* buffer, size_t count, int type, int peer, ncclComm_t comm, void* stream);
 int ncclRecv(void* buffer, size_t count, int type, int peer, ncclComm_t comm, void* stream);
 
-/* It is not destroyed the next time. */
+/* Does not destroy it at the next call. */
 void ncclsimKeep(ncclComm_t comm);
 /* A CUDA graph that captured calls of the communicator is launched. */
 void ncclsimGraphLaunched(ncclComm_t comm);
-/* What threads of NCCL's own do has been done. */
+/* Waits until NCCL's own threads have done their work. */
 void ncclsimSettle(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// sonde.h in the ways that programs are built with it, recorded and on their own.
+// sonde.h in the ways that programs are built with it, recorded and unrecorded.
 #include "tests/support/spool_recording.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// What the net probe records of real programs: transfers that pair by offset, or say that they do
-// not.
+// The net probe's records of real programs: transfers that pair by offset, or are marked as
+// inexact.
 #include "tests/support/spool_recording.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +24,8 @@ std::string target(const std::string& name) {
   return SONDE_TARGETS "/" + name;
 }
 
-// One direction of one stream as all processes together saw it at one of its ends, in the order of
-// offsets.
+// One direction of a stream at one of its ends, as recorded by all processes together, in the order
+// of offsets.
 struct Side {
   std::string local;
   std::string remote;
@@ -109,8 +109,8 @@ TEST_P(RandomTraffic, EveryByteSentIsReceivedAtItsOffset) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTraffic, ::testing::Values(1, 2, 3));
 
-// libc closes descriptors, and puts other files in their place, by calls of its own. The program
-// moves 6 bytes at a time through its streams, and others through what comes after them.
+// libc closes descriptors, and replaces them with other files, by internal calls. The program moves
+// 6 bytes at a time through its streams, and other sizes through the replacements.
 TEST_F(Channels, WhatComesInThePlaceOfAStreamIsNotTakenForIt) {
   run({target("replaced_streams")});
   EXPECT_THAT(sizesOf(all()), Each(6U));
@@ -154,10 +154,10 @@ TEST_F(Channels, AVforkChildLeavesItsParentsTableAlone) {
   for (const RecordedTransfer& transfer : all())
     (transfer.receive ? received : sent).push_back(transfer.bytes);
   EXPECT_THAT(received, ElementsAre(4, 16));
-  EXPECT_THAT(sent, ElementsAre(6, 4));  // what echo wrote went through libc's own buffers
+  EXPECT_THAT(sent, ElementsAre(6, 4));  // echo's bytes went through libc's own buffers
 }
 
-// Also one that no wrapper has heard of, whatever it does to its own descriptors.
+// Includes children that no wrapper has seen, whatever they do to their own descriptors.
 TEST_F(Channels, AChildOnItsParentsMemoryLeavesItsTableAlone) {
   using Seen = std::tuple<std::uint64_t, std::uint64_t, bool>;  // place, bytes, exact
   for (const char* kind : {"vfork", "clone"}) {
@@ -196,8 +196,7 @@ TEST_F(Channels, BytesThatWentPastTheWrappersAreNoticedAtTheClose) {
       sent.begin(), sent.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   EXPECT_TRUE(sent[0].exact && sent[0].bytes == 10);
   EXPECT_TRUE(!sent[1].exact && sent[1].bytes == 0 && sent[1].offset == 10);
-  EXPECT_TRUE(!sent[2].exact &&
-              sent[2].bytes == 5);  // through a descriptor that a FILE has as well
+  EXPECT_TRUE(!sent[2].exact && sent[2].bytes == 5);  // through a descriptor that a FILE also uses
 }
 
 TEST_F(Channels, AnInheritedTcpConnectionGoesOnWhereItStood) {
@@ -267,7 +266,7 @@ TEST_F(Channels, SignalHandlersCostRecordsButNeverTheCount) {
       if (transfer.channel.kind == ChannelKind::Unix)
         (transfer.receive ? received : sent) += transfer.bytes;
     }
-    // Each lost record was a handler's write of one byte.
+    // Each lost record is a handler's write of one byte.
     EXPECT_GE(sent + process.lost(wire::Probe::Net), received);
     EXPECT_LE(sent, received);
   }

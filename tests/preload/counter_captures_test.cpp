@@ -91,8 +91,8 @@ TEST_F(CapturesTest, ThatHaveNotBegunOrAreOfADefaultStreamAreNotAskedAbout) {
   EXPECT_FALSE(captures_.isAny());
 }
 
-// While the driver is asked about the first, other threads end it and begin the second, in the same
-// entry.
+// While the driver is asked about the first capture, other threads end it and begin the second one
+// in the same entry.
 TEST_F(CapturesTest, OneThatTakesTheEntryOfAnotherIsNotForgottenWithIt) {
   capture(kX);
   gStatus = [this](void* stream) {

@@ -1,4 +1,4 @@
-// For how much of a thread's CPU time samples stand, with clocks that the tests set.
+// The CPU time that samples represent, with clocks that the tests set.
 #include "collector/preload/stack/interposer/cpu_account.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ constexpr CpuAccount::Clocks kClocks = {[]() noexcept { return gCpu; },
 class Account : public ::testing::Test {
  protected:
   void SetUp() override {
-    gCpu = 7 * kMs;  // before it is looked at
+    gCpu = 7 * kMs;  // before its first look
     gKernel = 3 * kMs;
   }
   void begin(bool hasEvent) { account_ = CpuAccount(kClocks, kMs, hasEvent); }
@@ -98,7 +98,7 @@ TEST_F(Account, ACallWithoutAnyEventIsToldByTicks) {
     runInKernel(4 * kMs);
     told += tick(true);
   }
-  EXPECT_EQ(told, 3999 * kMs);  // the rest may be the event's
+  EXPECT_EQ(told, 3999 * kMs);  // the rest may be for the event
   EXPECT_EQ(lost_, 0);
 }
 
@@ -110,10 +110,10 @@ TEST_F(Account, WhatIsOwedForLongIsToldAnywhere) {
   EXPECT_EQ(tick(false), 30 * kMs);
 }
 
-// As where a hypervisor takes the processor away.
+// As if a hypervisor took the processor away.
 TEST_F(Account, ALateEventIsNotTheKernelsBeyondItsOwnAccount) {
   begin(true);
-  for (int at = 0; at < 10; ++at) {  // told by ticks: no credit for later
+  for (int at = 0; at < 10; ++at) {  // reported by ticks: no credit for later
     runInKernel(10 * kMs);
     tick(true);
   }
@@ -138,7 +138,7 @@ TEST_F(Account, WhatTheHandlerTakesIsNotTimeInTheKernel) {
     account_.endHandler();
     EXPECT_EQ(tick(true), 0);
   }
-  EXPECT_EQ(told, 100 * kMs + 99 * kMs * 3 / 4);  // yet all of the thread's time is told
+  EXPECT_EQ(told, 100 * kMs + 99 * kMs * 3 / 4);  // yet all of the thread's time is reported
 }
 
 TEST_F(Account, SamplesTakeNoMoreThanHalfOfAThreadsTime) {

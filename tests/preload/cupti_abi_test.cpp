@@ -1,5 +1,5 @@
-// Holds what Sonde declares of CUPTI's binary interface to NVIDIA's headers: those of whichever
-// toolkit is there. Most of it fails to compile when it fails.
+// Compares Sonde's declarations of CUPTI's binary interface with the headers of the installed
+// toolkit. Most differences are compile errors.
 #include "collector/preload/cuda/activity/cupti_records.h"
 #include "tests/preload/same_field.h"
 

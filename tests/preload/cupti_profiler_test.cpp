@@ -1,4 +1,4 @@
-// Holds what Sonde declares of CUPTI's range profiler to NVIDIA's headers.
+// Compares Sonde's declarations of CUPTI's range profiler with NVIDIA's headers.
 #include "collector/preload/cuda/cupti/cupti_profiler.h"
 
 #include "tests/preload/same_field.h"
@@ -13,7 +13,7 @@ namespace sonde::preload::cupti {
 namespace {
 
 TEST(CuptiProfiler, ParametersAreNvidias) {
-// Newer headers may have fields behind those that Sonde knows.
+// Newer headers may add fields after those that Sonde knows.
 #define SAME_SIZE(Ours, Theirs) EXPECT_LE(kParameterBytes<Ours>, Theirs##_STRUCT_SIZE) << #Theirs
   SAME_SIZE(ChipName, CUpti_Device_GetChipName_Params);
   SAME_SIZE(CounterAvailability, CUpti_Profiler_GetCounterAvailability_Params);

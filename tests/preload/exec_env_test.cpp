@@ -1,4 +1,4 @@
-// What a new program's environment is made of.
+// How a new program's environment is built.
 #include "collector/preload/process/exec_env.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class ExecEnvironment : public ::testing::Test {
     rememberEnvironment(environment.data(), kLibrary);
   }
 
-  // Also holds environmentBytes() to its word: the room ends in bytes that must stay as they are.
+  // Also checks environmentBytes(): the room ends in bytes that must stay unchanged.
   static std::vector<std::string> build(std::vector<std::string> caller,
                                         Preload preload = kRecorder) {
     std::vector<char*> environment = pointers(caller);

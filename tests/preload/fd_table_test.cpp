@@ -1,5 +1,5 @@
-// The table of descriptors, alone: what leads where after any order of opens, copies and closes,
-// and which transfers of concurrent calls are exact.
+// The descriptor table alone: which descriptor leads where after any order of opens, copies and
+// closes, and which transfers of concurrent calls are exact.
 #include "collector/preload/descriptors/fd_table.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class FdTable : public ::testing::Test {
   void TearDown() override { fd_table::forgetRange(0, ~0U); }
 };
 
-// As the wrapper of fork() does it.
+// Forks as the wrapper of fork() does.
 pid_t forkTracked() {
   const fd_endpoints::HolderId holder = fd_table::beforeFork();
   const pid_t child = fork();
@@ -36,14 +36,14 @@ pid_t rawClone() {
   return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 }
 
-// The child's exit status, -1 when it was killed.
+// Returns the child's exit status, -1 if it was killed.
 int wait(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Runs `body` in a child and returns its result; `make` is how the child is made.
+// Runs `body` in a child and returns its result; `make` creates the child.
 template <typename Body>
 int inChild(pid_t (*make)(), Body body) {
   const pid_t child = make();
@@ -54,7 +54,7 @@ int inChild(pid_t (*make)(), Body body) {
 
 constexpr int kFirst = 10;
 
-// Opens as many; how many of them are followed.
+// Opens `count` descriptors; returns how many are followed.
 int openMany(int count) {
   int followed = 0;
   for (int fd = kFirst; fd < kFirst + count; ++fd)
@@ -164,7 +164,7 @@ TEST_F(FdTable, AChildMovesTheOffsetThatItsParentSees) {
     });
     EXPECT_EQ(result, 0);
     EXPECT_EQ(endpoint->ways[0].offset.load(), 11U);
-    EXPECT_EQ(fd_table::endpointOf(entry), endpoint);  // the child's close did not take it away
+    EXPECT_EQ(fd_table::endpointOf(entry), endpoint);  // the child's close did not remove it
   }
 }
 
@@ -188,7 +188,7 @@ TEST_F(FdTable, ClosingInTheParentLeavesTheChildItsStream) {
   close(ends[1]);
 }
 
-// More endpoints than there are, in rounds of forks that happen while they are open.
+// Opens more endpoints than there are, in rounds, with forks while they are open.
 TEST_F(FdTable, WhatWasOpenAtAForkIsFreeAgainOnceAllHaveClosedIt) {
   constexpr int kEach = 5000;
   for (const auto make : {forkTracked, rawClone}) {
@@ -246,7 +246,7 @@ TEST_F(FdTable, AChildThatCannotBeAHolderSeesWhatItsParentHolds) {
   EXPECT_EQ(inChild(rawClone, useIt), 0);
   EXPECT_NE(fd_table::endpointOf(entry), nullptr);
   fd_table::afterFork(taken.back(), -1);
-  for (int turn = 0; turn < 3; ++turn) {  // each child that ends leaves the one place to the next
+  for (int turn = 0; turn < 3; ++turn) {  // each child that ends leaves the only place to the next
     const auto open = [] {
       return fd_table::openEndpoint(7, FdKind::Tcp, false).hasEndpoint() ? 0 : 1;
     };
@@ -257,8 +257,8 @@ TEST_F(FdTable, AChildThatCannotBeAHolderSeesWhatItsParentHolds) {
     fd_table::afterFork(holder, -1);
 }
 
-// The kernel is a lock here: which bytes come first is known, and an exact offset has to be the
-// true one.
+// A lock stands in for the kernel: so the order of the bytes is known, and an exact offset must be
+// the true one.
 TEST_F(FdTable, AnExactOffsetOfConcurrentCallsIsTheTrueOne) {
   Endpoint* endpoint = fd_table::endpointOf(fd_table::openEndpoint(9, FdKind::Tcp, false));
   std::mutex kernel;
@@ -291,7 +291,7 @@ TEST_F(FdTable, AnExactOffsetOfConcurrentCallsIsTheTrueOne) {
   EXPECT_EQ(wrong.load(), 0);
   beginCrossing(endpoint->ways[0]);
   const Crossing last = endCrossing(endpoint->ways[0], 0);
-  EXPECT_TRUE(last.exact);  // once alone again, the count is whole
+  EXPECT_TRUE(last.exact);  // once alone again, the count is complete
   EXPECT_EQ(last.offset, truth);
 }
 

@@ -1,5 +1,5 @@
-// The Gloo probe under Debian's PyTorch: two ranks, what the script says it called against what was
-// recorded.
+// The Gloo probe under Debian's PyTorch: two ranks; compares the script's report of its calls with
+// the records.
 #include "tests/support/spool_recording.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::ContainerEq;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// What a rank printed: bytes by group and operation, in order, and DDP's bucket sizes.
+// The output of one rank: bytes by group and operation, in order, and DDP's bucket sizes.
 struct Said {
   std::map<std::pair<std::string, std::string>, std::vector<std::uint64_t>> calls;
   std::vector<std::uint64_t> buckets;
@@ -93,7 +93,7 @@ std::vector<RecordedProcess> GlooDdp::ranks_;
 TEST_F(GlooDdp, DirectCallsAreRowsInTheOrderOfTheProgram) {
   for (std::size_t rank = 0; rank < 2; ++rank) {
     for (const auto& [what, expected] : said_[rank].calls) {
-      // DDP adds to these on the default group.
+      // DDP makes further calls on the default group.
       std::vector<std::uint64_t> recorded = bytes(rank, what.first, what.second);
       ASSERT_GE(recorded.size(), expected.size()) << what.first << " " << what.second;
       recorded.resize(expected.size());

@@ -19,7 +19,7 @@ std::string target() {
   return SONDE_TARGETS "/gloo_collectives";
 }
 
-// The ranks in order of their rank.
+// The processes in the order of their ranks.
 std::vector<RecordedProcess> runJob(Finished& finished,
                                     const std::vector<std::string>& settings = {}) {
   SpoolRecording recording;
@@ -46,7 +46,7 @@ class GlooCollectives : public ::testing::Test {
     ranks_ = runJob(finished_);
     ASSERT_EQ(ranks_.size(), static_cast<std::size_t>(kRanks)) << finished_.err;
   }
-  // Of the first group, by its tag.
+  // The first group's call with this tag.
   static const RecordedCollective& call(std::size_t rank, std::uint64_t seq) {
     static const RecordedCollective none;
     for (const RecordedCollective& row : ranks_.at(rank).collectives) {
@@ -185,7 +185,7 @@ TEST(GlooProbe, SaysWhenLibtorchKeepsItsGlooToItself) {
                                           SONDE_TARGETS "/libtorch_cpu.so"};
   ASSERT_EQ(recording.run(words, {"WORLD_SIZE=2"}).status, 0);
   ASSERT_EQ(recording.run(words, {"WORLD_SIZE=1"}).status,
-            0);  // not a distributed job: nothing to say
+            0);  // not a distributed job: nothing to report
   std::vector<std::string> said;
   for (const RecordedProcess& process : recording.read()) {
     if (const auto text = process.texts.find("gloo"); text != process.texts.end())

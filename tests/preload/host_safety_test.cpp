@@ -1,5 +1,5 @@
 // Every target program under the real `sonde run`: the same status, the same output, and a trace
-// whose streams are whole.
+// with complete streams.
 #include "analysis/store/database.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
@@ -21,8 +21,8 @@ std::string target(const std::string& name) {
   return SONDE_TARGETS "/" + name;
 }
 
-// What must be in the trace, as words. `channels` and `transfers` count over all processes; a
-// program whose own libc calls decide about them leaves them out.
+// The expected contents of the trace, as words. `channels` and `transfers` count over all
+// processes; they are unset if the program's own libc calls determine them.
 struct Expected {
   int status = 0;
   int processes = 1;
@@ -54,7 +54,7 @@ constexpr const char* kTransfers =
     " GROUP BY c.kind, t.direction ORDER BY c.kind, t.direction)";
 constexpr const char* kLosses =
     "SELECT group_concat(probe || ' ' || kind || ' ' || reason || ' ' || count, ', ') FROM loss";
-// The program's last image: what became of the pid that was started first.
+// The program's last image: the result of the pid that was started first.
 constexpr const char* kExitStatus =
     "SELECT exit_status FROM process WHERE pid = (SELECT pid FROM process ORDER BY start_ns LIMIT "
     "1)"
@@ -69,7 +69,7 @@ class RunTrace : public ::testing::Test {
     return runProgram(command);
   }
 
-  // The first column of the first row; empty when it is NULL.
+  // The first column of the first row; empty if it is NULL.
   std::string text(const std::string& sql) {
     auto trace = store::openTrace(folder_ / "trace.sonde");
     if (!trace) {
@@ -162,7 +162,7 @@ std::vector<Case> targets() {
         .channels = "tcp 3",
         .transfers = "tcp receive 150, tcp send 150"}},
       {"dlopen_runpath", {target("dlopen_runpath")}, alone},
-      // Its read has thrown: a channel without a transfer.
+      // Its read throws: a channel without a transfer.
       {"exception_through_wrapper", {target("exception_through_wrapper")}, {.channels = "pipe 1"}},
       {"no_channels", {target("no_channels")}, alone},
       {"seccomp_filter",
@@ -181,7 +181,7 @@ std::vector<Case> targets() {
   };
 }
 
-// Programs of others. What passes through stdio inside of libc is not seen, so pipes are left out.
+// Foreign programs. libc's internal stdio calls are not seen, so pipes are left out.
 std::vector<Case> programs() {
   return {
       {"bash",
@@ -221,7 +221,7 @@ TEST_F(RunTrace, AnExecAfterVforkIsTheCallingThreads) {
             recorded.out);
 }
 
-// The handler's writes that interrupt a record are the only ones that are missing, one byte each.
+// Only the handler's writes that interrupt a record are missing, one byte each.
 TEST_F(RunTrace, LosesNoByteUncountedInSignalHandlers) {
   const Finished plain = runProgram({target("signals_in_emit")});
   const Finished recorded = record({target("signals_in_emit")});
@@ -241,8 +241,8 @@ TEST_F(RunTrace, LosesNoByteUncountedInSignalHandlers) {
   EXPECT_EQ(count("SELECT count(*) FROM loss WHERE reason <> 'signal'"), 0);
 }
 
-// Readings of the clock are all that the three children record. These and the row come through two
-// conversions of ticks, so they agree but for a rounding.
+// The three children record only readings of the clock. These and the row go through two
+// conversions of ticks, so they agree except for rounding.
 TEST_F(RunTrace, AProcessThatRecordsNothingElseLastsUntilItsLastClockSync) {
   EXPECT_EQ(record({"sh", "-c", "sleep 0.05; sleep 0.05 & wait; exec sleep 0.05"}).status, 0);
   EXPECT_EQ(count("SELECT count(*) FROM process"), 4);
@@ -253,8 +253,8 @@ TEST_F(RunTrace, AProcessThatRecordsNothingElseLastsUntilItsLastClockSync) {
       3);
 }
 
-// Over all processes together: at each end of each stream, what was sent and what was received tile
-// the same bytes.
+// Over all processes: at each end of each stream, the sent and the received ranges cover the same
+// bytes.
 TEST_F(RunTrace, HasEveryByteAtBothEnds) {
   const Finished plain = runProgram({target("socket_random"), "5"});
   const Finished recorded = record({target("socket_random"), "5"});

@@ -1,5 +1,5 @@
-// The life of processes as real programs live it: forks, new images that are followed, and those
-// that are left alone.
+// The life of processes in real programs: forks, new images that are followed, and images that are
+// left alone.
 #include "tests/support/spool_recording.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::string target(const std::string& name) {
 
 class Images : public ::testing::Test {
  protected:
-  // A child that opens a file before its exec would have an image of its own.
+  // Otherwise a child that opens a file before its exec would have an image of its own.
   Images() { recording_.setProbes(~(1U << static_cast<unsigned>(wire::Probe::Io))); }
 
   void run(const std::vector<std::string>& words) {
@@ -78,7 +78,7 @@ TEST_F(Images, EveryMemberOfTheExecFamilyIsFollowed) {
 TEST_F(Images, AnExecAfterVforkIsFollowedWithAnEmptyEnvironment) {
   run({target("vfork_exec")});
   EXPECT_THAT(processes_, SizeIs(2));
-  EXPECT_THAT(root().execs, SizeIs(1));  // the one that failed replaced nothing
+  EXPECT_THAT(root().execs, SizeIs(1));  // the one that failed replaced no image
 }
 
 TEST_F(Images, PosixSpawnIsFollowedWithAnEmptyEnvironment) {
@@ -100,7 +100,7 @@ TEST_F(Images, SystemAgainAndAgainTakesNoMoreMemory) {
 TEST_F(Images, EnvironmentIsCarriedThroughEnv) {
   run({"env", "-i", "/bin/echo", "bare"});
   EXPECT_THAT(execs(), Contains(Field(&RecordedExec::path, "/bin/echo")));
-  EXPECT_THAT(processes_, SizeIs(2));  // env and what it became
+  EXPECT_THAT(processes_, SizeIs(2));  // env and the program that it became
 }
 
 TEST_F(Images, ADaemonIsFollowed) {
@@ -124,8 +124,8 @@ TEST_F(Images, AProgramInStrictModeIsNotKilled) {
   EXPECT_THAT(root().marks, ElementsAre(Field(&RecordedSlice::name, "seccomp strict mode")));
 }
 
-// The parent's annotations are whole whatever its children did, and each child's are its own, or
-// counted.
+// The parent's annotations are complete whatever its children did. Each child's are its own, or are
+// counted as lost.
 TEST_F(Images, ForksInTheMiddleOfAnnotationsStayApart) {
   const Finished recorded = recording_.run({target("fork_in_emit")});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
@@ -143,7 +143,7 @@ TEST_F(Images, ForksInTheMiddleOfAnnotationsStayApart) {
     };
     EXPECT_EQ(marks("afterwards"), 10U);
     EXPECT_EQ(marks("in the handler") + process.lost(wire::Probe::Annotation), 1U);
-    EXPECT_LE(process.slices.size(), 1U);  // the one that it was in the middle of
+    EXPECT_LE(process.slices.size(), 1U);  // the one in which it forked
     interrupted += process.lost(wire::Probe::Annotation);
   }
   EXPECT_GT(interrupted, 0U);
@@ -184,7 +184,7 @@ TEST_F(Images, ASetuidProgramIsLeftAlone) {
   EXPECT_THAT(execs(), leftAlone(copy, "setuid"));
 }
 
-// As in a job that has gone on to another user's rights.
+// As in a job that has changed to another user's rights.
 TEST_F(Images, AnExecWithoutAccessToTheSpoolSaysSo) {
   const std::string script = R"(mv "$SONDE_SESSION" "$SONDE_SESSION.away"; exec /bin/echo out)";
   recording_.run({"sh", "-c", script});

@@ -1,4 +1,4 @@
-// Which blocks are remembered, by how many threads at once, and in whose memory.
+// Which blocks are tracked, by how many threads at once, and in whose memory.
 #include "collector/preload/memory/interposer/live_blocks.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(LiveBlocks, AreFoundUntilTheyAreTaken) {
   EXPECT_FALSE(mayBeLive(kAddress));
 }
 
-// Programs free nullptr, and blocks begin on pages with the same number in the filter.
+// Programs free nullptr, and recorded blocks may be on pages with the same number in the filter.
 TEST(LiveBlocks, AreNeverAtNull) {
   constexpr std::uint64_t kLikeNull = std::uint64_t{kFilterSize} << kPageBits;
   ASSERT_TRUE(putLive(kLikeNull, 5));
@@ -39,7 +39,7 @@ TEST(LiveBlocks, AreNeverAtNull) {
   EXPECT_EQ(takeLive(kLikeNull), 5U);
 }
 
-// Nearly all places are taken before one is refused, and what is there stays findable.
+// Nearly all places are taken before one is refused, and tracked blocks stay findable.
 TEST(LiveBlocks, AreRefusedWhenThereIsNoRoom) {
   std::vector<std::uint64_t> kept;
   std::uint64_t address = 0x5500'0000'0000;
@@ -57,7 +57,7 @@ TEST(LiveBlocks, AreRefusedWhenThereIsNoRoom) {
     ASSERT_FALSE(mayBeLive(known));
 }
 
-// Blocks that one thread puts in and another takes out, in few buckets.
+// One thread inserts blocks and another removes them, in few buckets.
 TEST(LiveBlocks, GoFromThreadToThread) {
   constexpr int kThreads = 8;
   constexpr int kRounds = 20'000;

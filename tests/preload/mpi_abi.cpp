@@ -1,5 +1,5 @@
-// Holds what Sonde knows of MPI's binary interfaces to the header of one: built and run once with
-// each MPI's own compiler. Says what differs; the exit status counts it.
+// Compares Sonde's tables of MPI's binary interfaces with an MPI's header: built and run once with
+// each MPI's own compiler. Prints the differences; the exit status is their number.
 #include "collector/preload/mpi/interposer/mpi_abi_tables.h"
 
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ void checkStatus() {
   EXPECT(offsetof(Status, error) == offsetof(MPI_Status, MPI_ERROR));
 }
 
-// The handle that Sonde has for a datatype, by the name that MPI has for it in both.
+// Compares Sonde's handle for a datatype with MPI's, by the name that both use.
 void checkType(const NamedType& type, MPI_Datatype real, int bytes) {
 #ifdef OPEN_MPI
   const Handle known = (Handle)dlsym(RTLD_DEFAULT, type.symbol);

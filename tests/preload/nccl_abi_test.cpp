@@ -1,5 +1,5 @@
-// Holds what libsonde_nccl.so declares of NCCL's binary interface to NCCL's own header: that of
-// whichever NCCL is there. Most of it fails to compile when it fails.
+// Compares libsonde_nccl.so's declarations of NCCL's binary interface with the header of the
+// installed NCCL. Most differences are compile errors.
 #include "collector/preload/nccl/nccl_types.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// libnccl-profiler-sonde.so, NCCL's plugin as a library of its own, on the stand-in for NCCL.
+// libnccl-profiler-sonde.so, NCCL's plugin as a separate library, with the stand-in for NCCL.
 #include "tests/support/spool_recording.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ TEST_P(NcclPluginAlone, RecordsNothingWithoutASession) {
   EXPECT_THAT(run({"LD_PRELOAD=", "SONDE_SESSION=", "NCCL_PROFILER_PLUGIN=" + kPlugin}), IsEmpty());
 }
 
-// What is copied elsewhere has no recorder beside it.
+// A copy of the plugin elsewhere has no recorder in its folder.
 TEST_P(NcclPluginAlone, AsksForNothingWithoutARecorder) {
   const std::filesystem::path copy = testing::TempDir() + std::to_string(getpid()) + "-sonde.so";
   std::filesystem::copy_file(kPlugin, copy, std::filesystem::copy_options::overwrite_existing);

@@ -1,5 +1,5 @@
-// Calls of NCCL that its API and the profiler interface tell of, where the one has recorded nothing
-// that the other could be joined with.
+// Calls of NCCL that both its API and the profiler interface report, where one of them has no
+// record for the other to join.
 #include "collector/wire/nccl_records.h"
 #include "tests/support/spool_recording.h"
 

@@ -68,7 +68,7 @@ TEST(NcclCallPool, TheLastOfItsChildrenEndsACall) {
   ASSERT_TRUE(finishCall(parent, rest));
   EXPECT_TRUE(rest.children);
   EXPECT_EQ(rest.lastTicks, now - 7);
-  EXPECT_FALSE(leaveChild(parent, ahead, latest));  // of a clock that is ahead
+  EXPECT_FALSE(leaveChild(parent, ahead, latest));  // from a clock that is ahead
   EXPECT_TRUE(leaveChild(parent, now, latest));
   EXPECT_EQ(latest, ahead);
 }
@@ -99,7 +99,7 @@ TEST(NcclCallPool, ACallIsToldOfOnce) {
   EXPECT_FALSE(isUntold(publishCall(callOf(2), true)));
 }
 
-// How often a call was copied, and how often in parts of two, while `done` is false.
+// Number of copies of a call, and of torn copies, made while `done` is false.
 struct Copies {
   std::atomic<bool> done{false};
   std::atomic<int> all{0};
@@ -108,7 +108,7 @@ struct Copies {
   void make() {
     Call call;
     for (std::uint32_t back = 0; !done; back = (back + 1) % 4) {
-      const Handle handle = callBefore(kMaxCalls - 1 - back);  // those that are taken next
+      const Handle handle = callBefore(kMaxCalls - 1 - back);  // those that are reused next
       if (!handle || !readCall(handle, call))
         continue;
       ++all;

@@ -1,5 +1,5 @@
-// The hash of a communicator is NCCL's: the values are those of src/include/bitops.h of
-// NCCL 2.28.9.
+// The hash of a communicator equals NCCL's: the values are from src/include/bitops.h of NCCL
+// 2.28.9.
 #include "collector/preload/nccl/nccl_hash.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the recorder makes of what libsonde_nccl.so tells it of odd programs.
+// The recorder's handling of libsonde_nccl.so's reports about unusual programs.
 #include "tests/support/spool_recording.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ TEST(NcclHooks, ADriverThatIsLoadedLateIsAskedWhatIsCaptured) {
   EXPECT_EQ(recordingOf("driver").collectives.size(), 1u);
 }
 
-// Not of what need not be one, nor of one that goes: before, and after it has gone.
+// NCCL is not asked about a possibly invalid communicator, nor about one that is being destroyed,
+// before and after.
 TEST(NcclHooks, NcclIsAskedAboutACommunicatorOfWhichACallHasSucceededAndThatStays) {
   std::string said;
   recordingOf("asks", &said);

@@ -1,6 +1,6 @@
-// What NCCL does with a profiler plugin, for programs that stand in for it: it finds the plugin's
-// symbol in the process as NCCL does for STATIC_PLUGIN, and fills in the descriptors of each
-// version as NCCL's own adapters (src/plugin/profiler/profiler_v*.cc) do.
+// For programs that stand in for NCCL: uses a profiler plugin as NCCL does. Finds the plugin's
+// symbol in the process as NCCL does for STATIC_PLUGIN, and fills in each version's descriptors as
+// NCCL's own adapters (src/plugin/profiler/profiler_v*.cc) do.
 #pragma once
 
 #include <nccl/err.h>
@@ -21,9 +21,9 @@ struct HostCall {
   const char* algorithm = "RING";
   const char* protocol = "SIMPLE";
   std::uint8_t channels = 2;
-  void* parent = nullptr;  // the API's call from version 5 on, a group's before
+  void* parent = nullptr;  // the API's call from version 5 on, before that a group's
   const void* send = nullptr;
-  const void* receive = nullptr;  // of a send or receive the only buffer
+  const void* receive = nullptr;  // a send or receive has only this buffer
 };
 
 struct HostProxyOp {
@@ -36,7 +36,7 @@ struct HostProxyOp {
   void* parent = nullptr;
 };
 
-// A communicator of one rank.
+// One rank's communicator.
 struct HostRank {
   void* context = nullptr;
   int mask = 0;
@@ -47,15 +47,15 @@ struct HostRank {
 
 class NcclHost {
  public:
-  // nullptr: nothing in this process, or in `library`, has the symbol.
+  // nullptr: neither this process nor `library` has the symbol.
   static std::unique_ptr<NcclHost> open(int version, void* library = nullptr);
   virtual ~NcclHost() = default;
 
   virtual HostRank init(std::uint64_t hash, const char* name, int size, int rank) = 0;
   virtual void finalize(const HostRank& rank) = 0;
 
-  // Each returns the plugin's handle. Before version 5 there is no API event, before 3 no kernel
-  // channel or network event, before 6 none of the copy engines: nullptr.
+  // Each returns the plugin's handle, or nullptr: before version 5 there is no API event, before 3
+  // no kernel channel or network event, before 6 no copy engine event.
   virtual void* api(const HostRank& rank, bool graphCaptured) = 0;
   virtual void* group(const HostRank& rank) = 0;
   virtual void* collective(const HostRank& rank, const HostCall& call) = 0;
@@ -65,10 +65,10 @@ class NcclHost {
   virtual void* proxyStep(const HostRank& rank, void* op, int step) = 0;
   virtual void* kernelChannel(const HostRank& rank, void* call, std::uint8_t channel) = 0;
   virtual void* network(const HostRank& rank, void* step, std::int64_t plugin, void* data) = 0;
-  // An event of a type that no version has.
+  // An event with a type that no version has.
   virtual void* unknown(const HostRank& rank) = 0;
 
-  // `bytes` is told from version 4 on.
+  // `bytes` is reported from version 4 on.
   virtual void state(void* handle, ncclProfilerEventState_t state, std::size_t bytes) = 0;
   virtual void stop(void* handle) = 0;
 };

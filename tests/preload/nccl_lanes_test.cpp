@@ -10,7 +10,7 @@
 namespace sonde::preload::nccl {
 namespace {
 
-// To a peer of the n-th communicator that another process made in one place.
+// A lane to a peer of the n-th communicator that another process created in one place.
 LaneName foreignLane(std::uint32_t nth) {
   LaneName name;
   name.communicator = {HandleKind::Communicator, nth * 2 + 1, 3};

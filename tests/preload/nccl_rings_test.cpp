@@ -52,7 +52,8 @@ class NcclRanks : public ::testing::TestWithParam<int> {
 
   bool exactVersion() const { return GetParam() >= 4; }
 
-  // Each end has its mirror image, and each step there has its counterpart, with as many bytes.
+  // Each end has a counterpart, and each step there has a counterpart with the same number of
+  // bytes.
   void expectEachSendHasItsReceive() const {
     for (const auto& [local, end] : ends_) {
       SCOPED_TRACE(local);
@@ -72,7 +73,7 @@ class NcclRanks : public ::testing::TestWithParam<int> {
     }
   }
 
-  // Those of a rank, by the number of its collective.
+  // The bytes of one rank, by the number of its collective.
   std::uint64_t sent(std::uint64_t collective) const {
     std::uint64_t bytes = 0;
     for (const RecordedStep& step : process_.steps)

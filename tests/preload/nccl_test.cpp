@@ -1,5 +1,4 @@
-// What NCCL does to a profiler plugin that expects it to be orderly, through each version of the
-// interface.
+// NCCL's disorderly behaviour towards a profiler plugin, through each version of the interface.
 #include "collector/wire/nccl_records.h"
 #include "tests/support/spool_recording.h"
 
@@ -126,8 +125,8 @@ TEST_P(NcclTraps, SendsHaveChannelsApartFromThoseOfCollectives) {
   }
 }
 
-// NCCL's number stays where it is while a graph is launched: 4 is 4 * 32 + 4 here.
-// Before version 5 nothing tells which of them the direct one is.
+// NCCL's number does not change while a graph is launched: 4 is 4 * 32 + 4 here. Before version 5
+// no event shows which of them is the direct one.
 TEST_P(NcclTraps, WhatAGraphLaunchesHasNumbersOfItsOwn) {
   spring("graph");
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
@@ -188,7 +187,7 @@ TEST_P(NcclTraps, SendsAndReceivesAreCountedByPeerAndWay) {
   EXPECT_EQ(process_.collectives[1].op, wire::CollectiveOp::Receive);
 }
 
-// What came with version 3.
+// Events that are new in version 3.
 class NcclNewerTraps : public NcclTraps {};
 
 TEST_P(NcclNewerTraps, KernelChannelsEndACollectiveToo) {
@@ -206,7 +205,7 @@ TEST_P(NcclNewerTraps, NetworkPluginsTellTheBytesOfSends) {
 TEST_P(NcclTraps, SizesAreThoseOfNcclTests) {
   spring("functions");
   ASSERT_GE(process_.collectives.size(), 4u);
-  const bool sizeKnown = GetParam() != 3;  // version 3 tells neither ranks nor traffic
+  const bool sizeKnown = GetParam() != 3;  // version 3 reports neither ranks nor traffic
   const std::uint64_t all = sizeKnown ? 80 : wire::Collective::kUnknownBytes;
   const auto expect =
       [&](std::size_t at, std::uint64_t bytes, std::uint64_t send, std::uint64_t receive) {
@@ -301,7 +300,7 @@ std::uint64_t lostOf(const RecordedProcess& process, wire::RecordKind kind) {
   return std::accumulate(reasons.begin(), reasons.end(), std::uint64_t{0});
 }
 
-// What a race that ended well printed, and left behind.
+// The output and the records of a race that ended without errors.
 RecordedProcess afterRace(const char* name, std::uint64_t& said) {
   SpoolRecording recording;
   const Finished finished = recording.run({SONDE_TARGETS "/nccl_races", name});
@@ -328,7 +327,7 @@ TEST(NcclRaces, EachCallIsToldOfOnce) {
   std::uint64_t calls = 0;
   const RecordedProcess process = afterRace("tells", calls);
   EXPECT_EQ(process.lost(wire::Probe::Nccl), 0u);
-  EXPECT_EQ(process.collectives.size(), calls);  // and none by the plugin alone
+  EXPECT_EQ(process.collectives.size(), calls);  // none by the plugin alone
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What NVTX's events become where there is hardly any room: an event's details are its own, or are
-// lost with it.
+// NVTX's events when there is hardly any room: an event's details belong to it, or are lost with
+// it.
 #include "collector/preload/nvtx/nvtx_events.h"
 
 #include "collector/core/attach.h"
@@ -24,7 +24,7 @@ using wire::RecordKind;
 constexpr std::uint32_t kNames = 64;
 constexpr int kEvents = 3'000'000;
 
-// Reads a stream in which the event "n" has the payload n alone, and gives its room back.
+// Reads a stream in which the event "n" must have exactly the payload n, and gives its room back.
 class Reader {
  public:
   explicit Reader(SpoolReader spool) : spool_(std::move(spool)) {}
@@ -70,7 +70,7 @@ class Reader {
   std::uint64_t foreign_ = 0;
 };
 
-// Marks and ranges in turn, each with the id of its name as its payload.
+// Marks and ranges alternate, each with the id of its name as its payload.
 void emitEvents(const std::uint32_t (&names)[kNames]) {
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
@@ -100,7 +100,7 @@ TEST(NvtxDetails, OfALostEventAreNotAnotherOnes) {
     emitEvents(names);
     done.store(true);
   });
-  // Room comes back while events are being lost.
+  // Room is given back while events are being lost.
   for (std::uint64_t lost = 0; !done.load(); lost = reader.lost()) {
     while (!done.load() && reader.lost() == lost)
       std::this_thread::yield();

@@ -1,9 +1,9 @@
-// Holds a field, or a number, of what Sonde declares itself to that of the library's own header.
+// Compares a field, or a number, in Sonde's own declarations with the library's own header.
 #pragma once
 
 #include <cstddef>
 
-// Where they differ, the file does not compile.
+// If they differ, the file does not compile.
 #define SAME_FIELD(Ours, ours, Theirs, theirs)                                           \
   static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) &&                      \
                     sizeof(Ours::ours) == sizeof(static_cast<Theirs*>(nullptr)->theirs), \

@@ -1,4 +1,4 @@
-// Who is found to have let a waiter go on.
+// Which thread is found as the waker of a waiter.
 #include "collector/preload/sync/interposer/wait_table.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace sonde::preload::sync {
 namespace {
 
 constexpr std::uint64_t kObject = 0x7f00'1234'5670;
-constexpr std::uint64_t kLate = 1'000'000;  // ticks of a waiter that goes on
+constexpr std::uint64_t kLate = 1'000'000;  // ticks at which a waiter continues
 constexpr std::int32_t kAnna = 11;
 constexpr std::int32_t kBert = 22;
 
@@ -96,7 +96,7 @@ TEST_F(AtAnObject, OneThatWakesAllAfterAnotherIsNot) {
   expect(Rule::Any, kBert, 20, false);
 }
 
-// Anna, and then Bert, have done so when so many had queued.
+// Anna and then Bert post when `turn` waiters had queued.
 void postInTurn(std::uint64_t turn, std::uint64_t begin, std::uint64_t end) {
   finishPost(writePost(kObject, {kAnna, begin, kWakesAll, turn}), end);
   finishPost(writePost(kObject, {kBert, 500, 0, 9}), 502);
@@ -168,12 +168,12 @@ TEST_F(AtAnObject, MoreThanAreRememberedAreNotCertain) {
 TEST_F(AtAnObject, AnotherObjectsPostsInItsEntryAreNotMeant) {
   const Place old = place_;
   leavePlace(place_);
-  std::uint64_t other = kObject + 16;  // one that comes to the same entry
+  std::uint64_t other = kObject + 16;  // an object with the same entry
   while (bucketOf(other) != bucketOf(kObject))
     other += 16;
   place_ = takePlace(other);
   ASSERT_EQ(place_.entry, old.entry);
-  arrive(old, {kAnna, 10, 0, kNoTurn});  // by someone who saw the entry before it changed hands
+  arrive(old, {kAnna, 10, 0, kNoTurn});  // by a thread that saw the entry before it changed hands
   expect(Rule::Any, 0, 0, false);
 }
 
@@ -223,7 +223,7 @@ TEST(WaitTable, AChildFindsItEmpty) {
 
 constexpr int kRounds = 20'000;
 
-// What a thread that lets itself go on finds to have done so.
+// The wakers that woken threads have found.
 struct Findings {
   std::atomic<int> nobody{0};
   std::atomic<int> strange{0};
@@ -243,8 +243,8 @@ void meetAtFewObjects(std::int32_t self, Findings& found) {
   }
 }
 
-// A poster that is stopped while it writes may, when it goes on, write over a post that came 16
-// later: then nobody is known, which must be rare.
+// A poster that is stopped while it writes may later overwrite a post that came 16 later. Then no
+// waker is known, which must be rare.
 TEST(WaitTable, ManyThreadsAtOnce) {
   Findings found;
   {

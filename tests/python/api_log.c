@@ -1,6 +1,6 @@
-/* A recording library for tests: exports sonde_api and appends a line per call to the file
+/* A recording library for tests: exports sonde_api and appends one line per call to the file
  * $SONDE_TEST_LOG: pid, tid, verb and its arguments, separated by tabs; names are resolved.
- * $SONDE_TEST_OFF: enabled() says no. */
+ * $SONDE_TEST_OFF: enabled() returns 0. */
 #define _GNU_SOURCE
 #define SONDE_NO_LOOKUP
 #include "plugins/api/sonde.h"

@@ -6,7 +6,7 @@ import recorded
 from hooked import Hooks
 from training_programs import MODEL
 
-# Classes whose every method is the program's own and prints that it was run, and a loop over batches of one of them.
+# Classes that define all methods themselves and print each call, and a loop over batches of one of them.
 OVERRIDES = MODEL + """
 import collections, collections.abc, warnings
 from torch.overrides import TorchFunctionMode

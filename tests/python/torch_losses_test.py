@@ -6,8 +6,8 @@ import recorded
 from hooked import LOOP, Hooks, run
 from training_programs import MODEL
 
-# A device as far as the reader of losses sees one: tensors that say they are on it, a queue that it works off when it is
-# told to, and no call that waits for it: one would be an error of the hook, and noted.
+# A simulated device for the reader of losses: tensors that claim to be on it, a queue that it processes on request, and no call
+# that waits for it. Such a call would be an error of the hook, and noted.
 DEVICE = MODEL + """
 import types
 from sonde._torch import losses

@@ -6,7 +6,7 @@ import recorded
 from hooked import Hooks
 from training_programs import MODEL
 
-# Without the short way: what takes it is asked for before torch is imported, when the hooks fetch it.
+# Disables the fast path: its functions are requested before torch is imported, when the hooks fetch them.
 LONG_WAY = """
 from sonde import _sonde
 _sonde.inside = _sonde.inside_step = lambda _: None
@@ -26,7 +26,7 @@ for name in taken:
     counted(name, getattr(_sonde, name))
 """
 
-# A training of whatever can come, in an order of its own for each seed.
+# A training with all kinds of events, in a random order for each seed.
 RANDOM = MODEL + """
 import contextlib, random, sys, threading, torch.utils.checkpoint
 import sonde

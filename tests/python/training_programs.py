@@ -26,7 +26,7 @@ def step(batch):
 batch = data[:8]
 """
 
-# Uses much of torch and prints what it computes: must print the same with and without the hooks.
+# Uses much of torch and prints its results, which must be the same with and without the hooks.
 EVERYTHING = MODEL + """
 import copy, io, inspect, pickle, random, sys, warnings
 for epoch in range(2):

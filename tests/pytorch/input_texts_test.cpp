@@ -19,7 +19,7 @@ std::string textOf(const Types& types) {
   return std::string(InputText(types).view());
 }
 
-// The same, written without a thought of time.
+// The same, in a simple and slow way.
 std::string slowly(const Shapes& shapes) {
   std::string text;
   for (const auto& sizes : shapes) {
@@ -49,7 +49,7 @@ TEST(InputText, HasRoomForTheLongestNumbers) {
   EXPECT_EQ(textOf(Shapes{{kLeast, kLeast}}), "[[-9223372036854775808, -9223372036854775808]]");
 }
 
-// Around the length where a text no longer fits on the stack, and far beyond.
+// Lengths around the limit where a text no longer fits on the stack, and far beyond.
 TEST(InputText, OfAnyLengthIsWhole) {
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
   for (const std::size_t count : {20U, 21U, 22U, 23U, 24U, 25U, 26U, 5000U}) {

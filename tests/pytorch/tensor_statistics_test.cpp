@@ -39,7 +39,7 @@ TEST(TensorStatistics, CountsEachElementOfALayoutOnce) {
   std::vector<float> memory(1000);
   for (std::size_t at = 0; at < memory.size(); ++at)
     memory[at] = static_cast<float>(at);
-  // [3, 1, 2] at 100 · i + 7 · k, and twice what it has along a dimension without a stride.
+  // [3, 1, 2] at 100 · i + 7 · k, each twice along a dimension without a stride.
   const std::int64_t sizes[] = {3, 2, 2};
   const std::int64_t strides[] = {100, 0, 7};
   const auto found =
@@ -72,7 +72,7 @@ TEST(TensorStatistics, EachFiniteNumberIsInItsBucketOnce) {
   std::mt19937_64 random(7);
   std::vector<double> values;
   std::map<std::uint64_t, std::uint64_t> truth;
-  for (int at = 0; at < 20'000; ++at)  // all that a double can be
+  for (int at = 0; at < 20'000; ++at)  // all kinds of doubles
     values.push_back(std::bit_cast<double>(random()));
   values.insert(values.end(), {0.0, -0.0, 5e-324, -5e-324, 1.7e308});
   for (const double value : values) {
@@ -149,7 +149,7 @@ TEST(WithoutRareOnes, NeverHasMoreThanARecordHolds) {
   for (std::uint64_t bucket = 0; bucket < kBucketCount; ++bucket)
     all.push_back(bucket << kBucketShift | 1);
   EXPECT_LE(withoutRareOnes(all).size(), 5120U);
-  // 64 octaves with as much as makes them count, and all the others.
+  // 64 octaves with enough elements to be kept, and one element in all others.
   for (std::size_t at = 0; at < 64 * 16; ++at)
     all[at] += 1'000'000;
   EXPECT_LE(withoutRareOnes(all).size(), 5120U);

@@ -1,6 +1,6 @@
 // The writers of a process and the recorder's drainer, ingest and store in one program, at full
-// speed on the same spool: what the trace holds and what is counted as lost are together what was
-// emitted, exactly. This is the test to run under ThreadSanitizer.
+// speed on the same spool. The records in the trace and those counted as lost are together exactly
+// the emitted ones. This is the test to run under ThreadSanitizer.
 #include "analysis/store/trace_file.h"
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
@@ -30,7 +30,7 @@ struct Emitted {
   std::atomic<std::uint64_t> lost{0};
 };
 
-// Scopes two deep, until enough of them have been recorded.
+// Emits scopes two deep, until enough of them have been recorded.
 void write(Emitted& emitted) {
   const std::uint32_t outer = core::intern("outer");
   const std::uint32_t inner = core::intern("inner");
@@ -61,7 +61,8 @@ std::unique_ptr<Drainer> openDrainer(const fs::path& session, const fs::path& pa
   return *std::move(drainer);
 }
 
-// Writes and drains at once; what was emitted is in `emitted`, what has become of it in the result.
+// Writes and drains at the same time. `emitted`: the emitted records; the result counts what became
+// of them.
 DrainTotals record(std::uint64_t limitBytes, const fs::path& output, Emitted& emitted) {
   const test::SpoolFolder session(limitBytes);
   EXPECT_TRUE(core::attach(session.path().c_str(), nullptr));

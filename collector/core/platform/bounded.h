@@ -1,6 +1,6 @@
-// Loops on words that several threads change. Each try of a compare-and-swap that fails is another
-// thread's success, but nothing says how often that happens: the host is not to wait for it. So
-// they end after so many tries, and what they were for is given up.
+// Bounded loops on words that several threads change. Each failed compare-and-swap is another
+// thread's success, but nothing limits the number of failures, and the host must not wait. So the
+// loops stop after kMostTries tries and give up their work.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@ namespace sonde::core {
 
 inline constexpr int kMostTries = 10'000;  // some 100 µs; threads by the hundred take a few
 
-// `word` becomes change(what it is), unless that is the same. `seen`: what it was, or at the last
-// try is. False: it was the same, or there was no end of changes by others.
+// Sets `word` to change(its value), unless that is the same. `seen`: the value before, or at the
+// last try. False: the value was the same, or other threads kept changing it.
 template <typename Word, typename Change>
 bool exchangeWith(std::atomic<Word>& word, Word& seen, Change change) noexcept {
   seen = word.load(std::memory_order_acquire);

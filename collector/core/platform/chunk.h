@@ -1,9 +1,9 @@
-// How a spool file grows: in chunks of slots, each charged to the run's limit, allocated on disk
-// and faulted in as a whole before its first slot is used. Which chunks of a file are there is the
-// business of spool.cpp.
+// How a spool file grows: in chunks of slots. Each chunk is charged to the run's limit, allocated
+// on disk and faulted in as a whole before its first slot is used. spool.cpp tracks which chunks of
+// a file exist.
 //
-// The first one is small, because most images of a job say next to nothing, and a process that
-// lives for a millisecond waits for it. A file then doubles until it grows by 1 MiB at a time.
+// The first chunk is small: most images of a job record very little, and a process that lives for a
+// millisecond waits for it. Then the file doubles until it grows by 1 MiB at a time.
 #pragma once
 
 #include "collector/wire/spool_format.h"
@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kLargestChunkSlots = 16;
 inline constexpr std::uint32_t kMaxChunks = wire::kMaxSlots / kLargestChunkSlots + 2;
 inline constexpr std::size_t kFirstChunkBytes = std::size_t{kFirstChunkSlots} * wire::kSlotBytes;
 
-// Of a run's limit this share is for images that have a file already: new ones are refused before
-// a busy one finds no room to grow.
+// This share of a run's limit is reserved for images that already have a file. New images are
+// refused before a busy one finds no room to grow.
 inline constexpr std::uint64_t kGrowthShare = 4;  // one in …
 
 struct Chunk {
@@ -43,17 +43,17 @@ struct Chunk {
 static_assert(Chunk{2}.endSlot() == kLargestChunkSlots);
 static_assert(Chunk{kMaxChunks - 1}.endSlot() == wire::kMaxSlots);
 
-// Takes the chunk's bytes from the run's limit and allocates them in the file. False, with nothing
-// taken, when the limit, the file system or the host's RLIMIT_FSIZE forbids it.
+// Charges the chunk's bytes to the run's limit and allocates them in the file. Returns false and
+// charges nothing if the limit, the file system or the host's RLIMIT_FSIZE forbids it.
 bool allocateChunk(wire::SessionPage* session, long fd, Chunk chunk) noexcept;
 
 // Gives back what allocateChunk took.
 void releaseChunk(wire::SessionPage* session, long fd, Chunk chunk) noexcept;
 
-// Makes the pages of an allocated chunk accessible and faults them in: one by one that would cost
-// each of the next sixteen records of a page its microsecond. `base`: where the file is mapped.
-// False when a store into one would be a SIGBUS, which a file system may find out only here (a
-// quota, metadata of its own); an older kernel cannot tell.
+// Makes the pages of an allocated chunk accessible and faults them in. Faulting them in one by one
+// would cost each of the next sixteen records of a page about a microsecond. `base`: where the file
+// is mapped. False if a store would raise SIGBUS. A file system may find that out only here (a
+// quota, its metadata); an older kernel cannot report it.
 bool populateChunk(const char* base, Chunk chunk) noexcept;
 
 }  // namespace sonde::core

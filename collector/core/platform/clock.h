@@ -1,10 +1,9 @@
-// The clock of this process image: invariant TSC where the kernel itself keeps time by it, else
+// The clock of this process image: the invariant TSC if the kernel itself uses it, else
 // CLOCK_MONOTONIC.
 //
-// chooseClock() runs once, before anything is recorded; ticks() may be called from anywhere.
-// SONDE_TEST_CLOCK
-// ("offset_ns,drift_ppb") shifts every clock of the process alike, as if it ran on another host;
-// ticks are then ns.
+// chooseClock() runs once, before anything is recorded. ticks() may be called from anywhere.
+// SONDE_TEST_CLOCK ("offset_ns,drift_ppb") shifts every clock of the process alike, as if it ran on
+// another host; ticks are then ns.
 #pragma once
 
 #include "collector/wire/spool_format.h"
@@ -19,7 +18,7 @@ namespace sonde::core {
 
 struct ClockChoice {
   wire::ClockKind kind = wire::ClockKind::Monotonic;
-  bool stopped = false;  // 0 is read from now on
+  bool stopped = false;  // reads return 0 from now on
   std::int64_t testOffsetNs = 0;
   std::int64_t testDriftPpb = 0;
   std::int64_t testOriginNs = 0;  // CLOCK_MONOTONIC from which the drift counts
@@ -35,12 +34,12 @@ struct ClockReading {
 // `testClock`: the value of SONDE_TEST_CLOCK, or nullptr.
 void chooseClock(const char* testClock) noexcept;
 
-// The clocks of this process are not looked at any more: where a thread may not read the TSC either
-// (seccomp's strict mode), that would end it.
+// Stops reading the clocks of this process. A thread that may not read the TSC (seccomp's strict
+// mode) would be killed.
 void stopClock() noexcept;
 
-// All three clocks at one instant: the tightest of a few tries, so that an interruption between two
-// reads shows.
+// Reads all three clocks at one instant. Uses the tightest of a few tries, to discard readings that
+// were interrupted.
 ClockReading readClocks() noexcept;
 
 // Nanoseconds of CLOCK_MONOTONIC, shifted when under test.

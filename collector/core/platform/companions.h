@@ -1,6 +1,6 @@
-// Sonde's libraries that go along with libsonde_preload.so where a run asks for their probe. Those
-// that stand in front of another library's functions go only into programs that may call it,
-// because where it is absent their functions would make it look present. Constants; no code.
+// Sonde's libraries that accompany libsonde_preload.so if a run requests their probe. Libraries
+// that intercept another library's functions go only into programs that may call it: where that
+// library is absent, their functions would make it look present. Constants; no code.
 #pragma once
 
 #include "collector/wire/words.h"
@@ -11,17 +11,18 @@
 namespace sonde::core {
 
 struct Companion {
-  wire::Probe probe;  // without which it does not go at all
-  const char* file;   // beside libsonde_preload.so
-  // Of the environment, names the file to a process that makes others; further files that go
-  // along with it follow, each after a colon.
+  wire::Probe probe;  // the library is used only with this probe
+  const char* file;   // next to libsonde_preload.so
+  // The environment variable that names the file to a process that starts others. Further files
+  // that accompany it follow, each after a colon.
   const char* variable;
-  bool everywhere;       // into every program that the recorder goes into; else …
-  const char* needs[4];  // … where a library whose name begins so is needed, …
-  const char* ranks[4];  // … or one of these is in the environment
+  bool everywhere;  // goes into every program that the recorder goes into; else …
+  // … into programs that need a library whose name starts with one of these, …
+  const char* needs[4];
+  const char* ranks[4];  // … or whose environment has one of these
 };
 
-// PyTorch's libraries need NCCL in their turn. Whatever an MPI's launcher starts may load MPI late.
+// PyTorch's libraries need NCCL. Programs that an MPI's launcher starts may load MPI late.
 inline constexpr Companion kCompanions[] = {
     {wire::Probe::Nccl,
      "libsonde_nccl.so",
@@ -47,7 +48,7 @@ inline constexpr Companion kCompanions[] = {
 };
 inline constexpr std::size_t kCompanionCount = sizeof kCompanions / sizeof kCompanions[0];
 
-// A set of them: bit 1 << index.
+// A set of companions: bit 1 << index.
 using CompanionSet = std::uint32_t;
 inline constexpr CompanionSet kAllCompanions = (1U << kCompanionCount) - 1;
 

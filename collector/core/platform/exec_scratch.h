@@ -1,5 +1,5 @@
-// Memory for the moment before an exec: not the stack, which may be a signal handler's few KiB, and
-// not the heap, which between vfork and exec is the parent's.
+// Memory for the moment before an exec. The stack may be a signal handler's few KiB, and between
+// vfork and exec the heap is the parent's.
 #pragma once
 
 #include "collector/core/platform/syscalls.h"
@@ -10,7 +10,7 @@
 
 namespace sonde::core {
 
-// Returns use(memory), zeroed memory that lasts for the call, nullptr when there is none.
+// Returns use(memory). The memory is zeroed and lasts for the call; nullptr if none is available.
 template <typename Use>
 auto withScratch(std::size_t bytes, Use use) {
   const long room = rawSyscall(SYS_mmap,

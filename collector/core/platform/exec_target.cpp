@@ -16,13 +16,14 @@
 namespace sonde::core {
 namespace {
 
-// A terminal is not to become the process's own.
+// A terminal must not become the process's controlling terminal.
 constexpr int kToLook = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 constexpr int kMaxScriptDepth = 5;  // as in the kernel
 constexpr int kScriptLine = 256;    // BINPRM_BUF_SIZE
 constexpr unsigned kMaxSegments = 64;
-constexpr uint64_t kMostBytes = 64 << 20;  // of a file's table, which may be damaged, or a hole
+// Limit for a file's table, which may be damaged or sparse.
+constexpr uint64_t kMostBytes = 64 << 20;
 
 #if defined(__x86_64__)
 constexpr uint16_t kOwnMachine = EM_X86_64;
@@ -34,7 +35,8 @@ ExecTarget leave(const char* reason, bool mustStrip) noexcept {
   return {true, reason, mustStrip, false};
 }
 
-// Reads with bounds, never by mapping: a file that shrinks meanwhile would be a SIGBUS in the host.
+// Reads with bounds, never by mapping: a mapped file that shrinks meanwhile would raise SIGBUS in
+// the host.
 long readAt(long fd, uint64_t offset, void* out, std::size_t size) noexcept {
   return rawSyscall(
       SYS_pread64, fd, asLong(out), static_cast<long>(size), static_cast<long>(offset));
@@ -96,7 +98,7 @@ CompanionSet companionsOfEnvironment(char* const* environment) noexcept {
   return set;
 }
 
-// What is read of the dynamic section of a 64-bit program.
+// Facts from the dynamic section of a 64-bit program.
 struct DynamicFacts {
   uint64_t stringsAddress = 0;
   uint64_t stringsBytes = 0;
@@ -104,7 +106,7 @@ struct DynamicFacts {
   unsigned neededCount = 0;
 };
 
-// What is too large for any stack that an exec may be called on.
+// Data that may be too large for the stack on which an exec is called.
 struct Scratch {
   char line[kScriptLine + 1];
   char chunk[2048];
@@ -156,8 +158,8 @@ void readDynamic(const Program& program, const Elf64_Phdr& segment, DynamicFacts
   }
 }
 
-// A sanitizer that is linked statically leaves its entry point among the names of the dynamic
-// symbols; of GCC's only the name is there by which it would find a symbolizer.
+// A statically linked sanitizer has its entry point among the dynamic symbols. GCC's has only the
+// name of the function that looks for a symbolizer.
 bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
   constexpr const char* kNames[] = {"__asan_init",
                                     "__tsan_init",
@@ -187,8 +189,8 @@ bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size
   return false;
 }
 
-// Whether `suits` holds for the name of a library that the program needs itself. Requires: its
-// facts have been read, and its strings are there.
+// Calls `visit` with the name of each library that the program itself needs. Requires: its facts
+// and strings have been read.
 template <typename Visit>
 void forEachNeeded(const Program& program, uint64_t strings, Visit visit) noexcept {
   const DynamicFacts& facts = program.scratch.facts;
@@ -295,7 +297,7 @@ ExecTarget inspectElf(long fd,
   if (preloadsSanitizer(environment))
     return leave("sanitizer in LD_PRELOAD", true);
   const char* reason = reasonOfLoader(program);
-  // A static program ignores LD_PRELOAD, but hands it on to its children.
+  // A static program ignores LD_PRELOAD, but passes it on to its children.
   if (reason != nullptr)
     return leave(reason, strcmp(reason, "static") != 0);
   const CompanionSet companions = isPython(path) ? kAllCompanions
@@ -304,8 +306,7 @@ ExecTarget inspectElf(long fd,
   return {true, nullptr, false, companions};
 }
 
-// The interpreter that a script's first line names, cut out of the line in place; nullptr when
-// there is none.
+// Returns the interpreter in a script's first line, cut out in place; nullptr if there is none.
 char* interpreterIn(char* line) noexcept {
   char* at = line + 2;
   at += strspn(at, " \t");
@@ -313,8 +314,7 @@ char* interpreterIn(char* line) noexcept {
   return *at == '\0' ? nullptr : at;
 }
 
-// Of a program that may be run but not read nothing is known, also not whether it would bear the
-// library.
+// A program that may be run but not read: it is unknown whether it would bear the library.
 ExecTarget unreadable(int folder, const char* path, long error) noexcept {
   const bool runs =
       error == -EACCES && rawSyscall(SYS_faccessat, folder, asLong(path), 1 /* X_OK */) == 0;
@@ -359,7 +359,7 @@ ExecTarget inspectTarget(int folder, const char* path, char* const* environment)
 
 bool findInPath(const char* file, char* out, std::size_t size) noexcept {
   const std::size_t length = strlen(file);
-  const char* path = getenv("PATH");  // as execvp itself does
+  const char* path = getenv("PATH");  // as execvp does
   if (path == nullptr)
     path = "/bin:/usr/bin";
   for (;;) {  // each folder of the text once

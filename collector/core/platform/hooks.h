@@ -18,12 +18,13 @@
 
 namespace sonde::core {
 
-// dlsym(RTLD_NEXT, name), then with `version` dlvsym, as this library's callers would see it.
+// dlsym(RTLD_NEXT, name), then with `version` dlvsym, with the result that this library's callers
+// would get.
 void* nextSymbol(const char* name, const char* version) noexcept;
 
-// The function that an interposed symbol stands in front of, looked up at first use.
-// Constant-initialised, so that it works before constructors have run. operator() returns nullptr
-// when there is none.
+// The function that an interposed symbol hides, looked up at first use. Constant-initialised, so
+// that it works before constructors have run. operator() returns nullptr if there is no such
+// function.
 template <typename Function>
 class Real {
  public:

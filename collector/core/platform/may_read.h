@@ -1,5 +1,6 @@
-// Whether memory that the host hands to a wrapper can be read. Where the kernel would answer EFAULT
-// the wrapper may not look, or the host dies of it. Any thread, signal handlers, children of vfork.
+// Whether memory that the host passes to a wrapper can be read. Where the kernel would answer
+// EFAULT, a read by the wrapper would kill the host. Any thread, signal handlers, children of
+// vfork.
 #pragma once
 
 #include "collector/core/platform/syscalls.h"
@@ -11,21 +12,21 @@
 
 namespace sonde::core {
 
-// Whether the byte at `address` can be read. It asks the kernel to move no waiting thread from this
-// word to itself; the kernel reads the word first, and changes nothing.
+// Whether the byte at `address` can be read. Asks the kernel to move no waiting thread from this
+// word to itself. The kernel reads the word first and changes nothing.
 inline bool mayRead(const void* address) noexcept {
   const long word = asLong(address) & ~static_cast<long>(sizeof(std::uint32_t) - 1);
   constexpr long kNone = 0;
   return rawSyscall(SYS_futex, word, FUTEX_CMP_REQUEUE_PRIVATE, kNone, kNone, word, 0) != -EFAULT;
 }
 
-// Of all bytes of a thing that is no larger than a page.
+// Whether all bytes of an object no larger than a page can be read.
 template <typename Thing>
 bool mayReadThing(const Thing* thing) noexcept {
   return mayRead(thing) && mayRead(reinterpret_cast<const char*>(thing + 1) - 1);
 }
 
-// Asks once a page, of addresses that mostly lie together.
+// Asks once per page, for addresses that mostly lie close together.
 class ReadablePage {
  public:
   bool has(const void* address) noexcept {
@@ -43,7 +44,7 @@ class ReadablePage {
   std::uintptr_t page_ = ~std::uintptr_t{0};  // no address is in it
 };
 
-// Of a text, up to its end.
+// The same for a text, up to its end.
 inline bool mayReadText(const char* letter, ReadablePage& page) noexcept {
   while (page.has(letter)) {  // ends with the memory at the latest
     if (*letter++ == '\0')
@@ -57,7 +58,8 @@ inline bool mayReadText(const char* text) noexcept {
   return mayReadText(text, page);
 }
 
-// Of an array of texts with a null pointer at its end, as exec takes it; nullptr is an empty one.
+// The same for an array of texts that ends with a null pointer, as exec takes it; nullptr is an
+// empty array.
 inline bool mayReadTexts(char* const* texts) noexcept {
   ReadablePage array;
   ReadablePage text;

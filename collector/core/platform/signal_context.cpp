@@ -14,7 +14,7 @@
 namespace sonde::core {
 namespace {
 
-// The kernel's own layout, which libc's struct sigaction is not.
+// The kernel's own layout, which differs from libc's struct sigaction.
 struct KernelAction {
   std::uintptr_t handler;
   unsigned long flags;
@@ -23,7 +23,7 @@ struct KernelAction {
 };
 
 constexpr std::size_t kPiece = 4096;
-constexpr std::size_t kPieces = 32;  // a handler that gets here is not deep
+constexpr std::size_t kPieces = 32;  // a handler that calls this has a shallow stack
 constexpr int kSignals = 65;         // their numbers are less
 
 bool hasHandler(int signal, KernelAction& action) noexcept {
@@ -32,8 +32,9 @@ bool hasHandler(int signal, KernelAction& action) noexcept {
   return result == 0 && action.handler > 1;  // not SIG_DFL or SIG_IGN
 }
 
-// The complement of where handlers return to, libc's one function for all of them, so that the
-// address itself is on the stack for no other reason than a handler. 0: there are no handlers.
+// The complement of the address to which all handlers return, libc's one function for that. Thanks
+// to the complement, the address itself is on the stack only in a handler's frame. 0: there are no
+// handlers.
 [[gnu::noinline]] std::uintptr_t hiddenRestorer() noexcept {
   for (int number = 1; number < kSignals; ++number) {
     volatile KernelAction action{};
@@ -46,7 +47,7 @@ bool hasHandler(int signal, KernelAction& action) noexcept {
   return 0;
 }
 
-// Where a container forbids process_vm_readv.
+// For containers that forbid process_vm_readv.
 long readProcMem(std::uintptr_t from, void* into, std::size_t bytes) noexcept {
   const long file =
       apart(rawSyscall(SYS_openat, AT_FDCWD, asLong("/proc/self/mem"), O_RDONLY | O_CLOEXEC));
@@ -58,8 +59,8 @@ long readProcMem(std::uintptr_t from, void* into, std::size_t bytes) noexcept {
   return read;
 }
 
-// What of this process' memory is mapped, without a fault. False: not all of it is, or it is
-// forbidden to look.
+// Copies mapped memory of this process without faulting. False: some of it is not mapped, or
+// reading is forbidden.
 bool readMemory(std::uintptr_t from, void* into, std::size_t bytes) noexcept {
   iovec local{into, bytes};
   iovec remote{reinterpret_cast<void*>(from), bytes};
@@ -88,15 +89,16 @@ bool anyHandlerNests() noexcept {
   return false;
 }
 
-// The frame that the kernel makes for a handler, by words: the restorer, then the ucontext. An
-// address alone may be left over from something else, and a whole frame from a handler that has
-// returned: while one runs its signal is blocked that was not before.
+// Whether the kernel's frame for a handler is at this address: the restorer, then the ucontext. The
+// restorer's address alone may be left over from something else, and a whole frame from a handler
+// that has returned. While a handler runs, its signal is blocked, which it was not in the
+// interrupted code.
 bool isFrame(std::uintptr_t at) noexcept {
   constexpr std::size_t kFlags = 1;
   constexpr std::size_t kLink = 2;
   constexpr std::size_t kEflags = 23;
   constexpr std::size_t kSegments = 24;
-  constexpr std::size_t kMask = 38;  // of what was interrupted
+  constexpr std::size_t kMask = 38;  // signals that the interrupted code blocked
   std::uintptr_t words[kMask + 1] = {};
   if (!readMemory(at, words, sizeof words))
     return false;
@@ -108,14 +110,14 @@ bool isFrame(std::uintptr_t at) noexcept {
   return isWhole && ((blockedSignals() & ~words[kMask]) != 0 || anyHandlerNests());
 }
 
-// Looks page by page, upwards, at what is mapped.
+// Searches the mapped pages upwards.
 bool frameIsOnStack(std::uintptr_t hidden) noexcept {
   std::uintptr_t words[kPiece / sizeof(std::uintptr_t)] = {};
   auto from = reinterpret_cast<std::uintptr_t>(&words + 1) & ~(sizeof(std::uintptr_t) - 1);
   for (std::size_t piece = 0; piece < kPieces; ++piece) {
     const std::size_t bytes = kPiece - from % kPiece;
     if (!readMemory(from, words, bytes))
-      return piece == 0;  // not even this page: nothing is ruled out
+      return piece == 0;  // not even this page could be read: a handler cannot be ruled out
     for (std::size_t at = 0; at < bytes / sizeof(std::uintptr_t); ++at) {
       if (~words[at] == hidden && isFrame(from + at * sizeof(std::uintptr_t)))
         return true;

@@ -3,10 +3,10 @@
 
 namespace sonde::core {
 
-// True also where that cannot be ruled out: a program without handlers is never in one; else the
-// stack above the caller is searched for the frame that the kernel makes, which it may not be where
-// both process_vm_readv(2) and /proc/self/mem are forbidden. Safe anywhere. False in a handler that
-// has let its own signal come again, by sigprocmask(2).
+// Also true if that cannot be ruled out. A program without handlers is never in one. Otherwise
+// searches the stack above the caller for the frame that the kernel makes; it cannot if
+// process_vm_readv(2) and /proc/self/mem are both forbidden. Safe anywhere. False in a handler that
+// has unblocked its own signal with sigprocmask(2).
 bool maybeInSignalHandler() noexcept;
 
 }  // namespace sonde::core

@@ -27,7 +27,7 @@ std::uint64_t parseNumber(const char* text) noexcept {
   return value;
 }
 
-// Field 22 of a /proc/PID/stat line, counted behind the command, which may itself hold blanks and
+// Field 22 of a /proc/PID/stat line, counted after the command, which may itself contain blanks and
 // brackets.
 std::uint64_t startTimeOf(const char* stat) noexcept {
   const char* at = strrchr(stat, ')');
@@ -84,7 +84,7 @@ ImageIdentity readIdentity() noexcept {
     strcpy(who.bootId, "unknown-");
   if (char* end = strchr(who.bootId, '\n'); end != nullptr)
     *end = '\0';
-  char stat[512];  // more than what comes before the start time
+  char stat[512];  // longer than the text before the start time
   if (readFile("/proc/self/stat", stat, sizeof stat) > 0)
     who.startTime = startTimeOf(stat);
   struct statx space {};

@@ -1,4 +1,5 @@
-// Who this process image is, read from /proc without libc's stdio, and the file name made of it.
+// The identity of this process image, read from /proc without libc's stdio, and the file name made
+// from it.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,13 @@ struct ImageIdentity {
 };
 ImageIdentity readIdentity() noexcept;
 
-// The process's arguments, each zero-terminated, cut to `size`; how many bytes.
+// Copies the process's arguments, each zero-terminated, cut to `size`. Returns the number of bytes.
 std::size_t readCommand(char* out, std::size_t size) noexcept;
 
 inline constexpr std::size_t kPathBytes = 512;
 
 // "<folder>/<boot id, 8 characters>-<pid namespace>-<pid>-<start time>-<execCount>.spool" plus
-// `suffix`; false when it does not fit.
+// `suffix`. False if it does not fit.
 bool spoolPath(char (&out)[kPathBytes],
                const char* folder,
                const ImageIdentity& who,

@@ -1,5 +1,5 @@
-// Binds calls that glibc 2.34 gave new symbol versions to the old ones, so that the library loads
-// on glibc 2.28. Include it in every file that calls one of them.
+// Binds calls to the old symbol versions where glibc 2.34 introduced new ones, so that the library
+// loads on glibc 2.28. Include it in every file that makes one of these calls.
 #pragma once
 
 #if defined(__x86_64__)

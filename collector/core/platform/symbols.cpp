@@ -13,7 +13,7 @@ void* nextSymbol(const char* name, const char* version) noexcept {
       return versioned;
   }
   void* const found = libcDlsym()(RTLD_NEXT, name);
-  __asm__ volatile("");  // no jump: what is next depends on who calls
+  __asm__ volatile("");  // prevents a jump: the result depends on the caller
   return found;
 }
 

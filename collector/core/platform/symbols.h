@@ -1,14 +1,14 @@
-// Looking symbols up past this library's own.
+// Looks up symbols behind this library's own.
 #pragma once
 
 namespace sonde::core {
 
 using DlsymCall = void* (*)(void* handle, const char* name);
 
-// libc's dlsym, for this library: it exports one of its own, which it would find itself.
+// libc's dlsym. This library exports a dlsym of its own, which an ordinary lookup would find.
 DlsymCall libcDlsym() noexcept;
 
-// The one behind this library's, libc's or another interposer's, for the process' calls.
+// The dlsym behind this library's (libc's or another interposer's), for calls by the process.
 DlsymCall nextDlsym() noexcept;
 
 }  // namespace sonde::core

@@ -1,5 +1,5 @@
-// A fixed text that a probe uses as a name or a key: interned at its first use, then one load.
-// Constant-initialised, so that it works before constructors have run.
+// A fixed text that a probe uses as a name or a key. The first use interns it; later uses cost one
+// load. Constant-initialised, so that it works before constructors have run.
 #pragma once
 
 #include "collector/core/emit.h"

@@ -25,15 +25,15 @@ void* run(void* given) {
   const Begin begin = *static_cast<Begin*>(given);
   free(given);
   core::rawSyscall(SYS_prctl, PR_SET_NAME, core::asLong(begin.name));
-  core::registerSelf();  // so that it has its name in the trace
+  core::registerSelf();  // gives the thread its name in the trace
   begin.body(begin.argument);
   return nullptr;
 }
 
 }  // namespace
 
-// The job's signals are not for it, but for the two of glibc's own (SIGCANCEL, SIGSETXID): setuid()
-// and its like wait until every thread has answered the latter.
+// Blocks the job's signals in the thread, except glibc's own two (SIGCANCEL, SIGSETXID): setuid()
+// and similar calls wait until every thread has answered SIGSETXID.
 bool beginThread(const char* name, void (*body)(void*) noexcept, void* argument) noexcept {
   constexpr std::uint64_t kGlibcs = std::uint64_t{3} << 31;
   const std::uint64_t all = ~kGlibcs;

@@ -1,9 +1,9 @@
-// A thread of Sonde's own in the job. It is begun only where an option asks for it.
+// A thread of Sonde's own in the job. It is started only if an option requests it.
 #pragma once
 
 namespace sonde::preload {
 
-// Detached, and called `name`, in the trace, too. False: there is none to be had.
+// Starts a detached thread with this name, also in the trace. False: no thread could be created.
 bool beginThread(const char* name, void (*body)(void*) noexcept, void* argument) noexcept;
 
 }  // namespace sonde::preload

@@ -1,4 +1,4 @@
-// What a probe says of itself in the trace, as a fact of the process.
+// Reports about a probe in the trace, as facts of the process.
 #pragma once
 
 namespace sonde::preload {

@@ -5,8 +5,7 @@
 
 namespace sonde::preload {
 
-// Fills a function pointer in; false when the library has no such function, whose name is then in
-// `missing`.
+// Fills in a function pointer. False if the library lacks the function; `missing` is then its name.
 struct SymbolBinder {
   void* library;
   const char*& missing;

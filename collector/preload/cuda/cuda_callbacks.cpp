@@ -11,7 +11,7 @@ namespace {
 
 using cupti::Domain;
 
-// Goes and Reset take a context's undelivered records with them.
+// Goes and Reset discard a context's undelivered records.
 enum class Event : std::uint8_t {
   Created,
   Goes,
@@ -47,7 +47,7 @@ constexpr Callback kCallbacks[] = {
     {Domain::Driver, cupti::kStreamSynchronizePtsz, Event::Waits},
     {Domain::Driver, cupti::kMemcpyToHost, Event::Waits},
     {Domain::Driver, cupti::kMemcpyToHostPtds, Event::Waits},
-    // From here on for hardware counters alone.
+    // The following are for hardware counters only.
     {Domain::Resource, cupti::kStreamDestroyStarting, Event::StreamGoes},
     {Domain::Runtime, cupti::kCudaBeginCapture, Event::CaptureBegins},
     {Domain::Runtime, cupti::kCudaBeginCapturePtsz, Event::CaptureBegins},
@@ -66,14 +66,14 @@ constexpr Callback kCallbacks[] = {
 };
 constexpr std::size_t kAlways = 18;
 
-// Any other result is that of a stream that was not captured.
+// Any other result means that the stream was not being captured.
 bool endsCapture(int result) noexcept {
   constexpr int kCaptureInvalidated = 901;  // cudaError_t and CUresult
   return result == 0 || result == kCaptureInvalidated;
 }
 
-// A capture holds from the entry of the call that begins it, unless that fails, to the exit of the
-// one that ends it.
+// A capture lasts from the entry of the call that begins it, unless that fails, to the exit of the
+// call that ends it.
 void onCapture(Event event, const cupti::CallbackData& call) noexcept {
   const bool isExit = call.callbackSite != 0;
   const int result = cupti::resultOf(call);
@@ -116,7 +116,7 @@ void onEvent(Event event, Domain domain, const void* data) noexcept {
 }  // namespace
 
 void enableCallbacks(const cupti::Api& api, cupti::Subscriber subscriber, bool enable) noexcept {
-  if (wantsCallStacks())  // first: it is about all calls
+  if (wantsCallStacks())  // first, because it affects all calls
     enableCallStacks(api, subscriber, enable);
   const std::size_t count = wantsCounters() ? std::size(kCallbacks) : kAlways;
   for (std::size_t at = 0; at < count; ++at)

@@ -11,27 +11,27 @@ namespace {
 using cupti::Domain;
 
 // cudaGetDeviceCount, cudaGetLastError, cudaPeekAtLastError, cudaSetDevice, cudaGetDevice,
-// cudaStreamIsCapturing; cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuStreamIsCapturing (which
-// the NCCL probe asks, too), cuKernelGetAttribute; cuKernelGetName, which the runtime calls at each
-// launch for CUPTI's sake.
+// cudaStreamIsCapturing; cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuStreamIsCapturing (the NCCL
+// probe calls it, too), cuKernelGetAttribute; cuKernelGetName, which the runtime calls for CUPTI at
+// each launch.
 constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
 constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686, 719};
 
 // The outermost call that the thread is in.
 struct Outermost {
   Domain domain;
-  std::uint32_t correlation;  // 0: it is in none
+  std::uint32_t correlation;  // 0: in no call
   std::uint64_t ticks;
 };
-// The wait that the thread is in, by domain: the runtime's calls the driver's.
+// The wait that the thread is in, by domain, because runtime calls call the driver.
 struct Wait {
   std::uint32_t correlation;
   core::OpenCall open;
 };
 constinit __thread Wait tWaits[2] __attribute__((tls_model("initial-exec"))) = {};
 
-// The parameters lie in the frame of CUDA's function. Of one without parameters only this frame is
-// known, which CUPTI's own are above.
+// The parameters lie in the frame of CUDA's function. A call without parameters has only this
+// frame; CUPTI's frames are above it.
 const void* frameOf(const cupti::CallbackData& call, const char* here) noexcept {
   constexpr std::ptrdiff_t kFramesOfCupti = 2048;
   const auto* parameters = static_cast<const char*>(call.functionParams);
@@ -62,9 +62,9 @@ void enableCallStacks(const cupti::Api& api, cupti::Subscriber subscriber, bool 
     api.enableCallback(0, subscriber, Domain::Driver, cbid);
 }
 
-// The runtime calls the driver, never the other way round, and the driver not itself: a call of the
-// runtime's that finds the thread in another one, or one of the driver's in another of the
-// driver's, finds what had no end.
+// The runtime calls the driver, but not the reverse, and neither calls itself. So a runtime call
+// that begins inside another call, or a driver call inside another driver call, means that the
+// earlier call had no end.
 void onCall(Domain domain, const cupti::CallbackData& call) noexcept {
   Outermost& outermost = tOutermost;
   if (!core::enabled(wire::Probe::Stack)) {  // outside of a capture

@@ -33,7 +33,8 @@ using cupti::Status;
 enum class State : int { Idle, Running, Over };
 enum class UnifiedMemory { Off, Transfers, Faults };
 
-constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what refers to them
+// Devices and contexts come before records that refer to them.
+constexpr Kind kKinds[] = {Kind::Device,
                            Kind::Context,
                            Kind::Stream,
                            Kind::Runtime,
@@ -49,17 +50,17 @@ constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what re
                            Kind::ExternalCorrelation,
                            Kind::Overhead,
                            Kind::Jit};
-// A graph's launch is one record; without it each of its nodes has one, which costs more.
+// Records a graph's launch as one record. Without it each node has a record, which costs more.
 constexpr Kind kWholeGraphs = Kind::GraphTrace;
 
 constexpr std::uint32_t kFlushPeriodMs = 250;
-constexpr char kFact[] = "cuda";                // under which the trace says what is amiss
-constexpr char kLibraryFact[] = "sonde.cupti";  // … and which library it was recorded by
+constexpr char kFact[] = "cuda";                // the trace's name for problems …
+constexpr char kLibraryFact[] = "sonde.cupti";  // … and for the library that recorded
 
-pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below, but for gState
+pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // guards everything below except gState
 std::atomic<State> gState{State::Idle};
-std::atomic<bool> gOthers{false};  // another tool has used CUPTI before Sonde did
-std::int32_t gProcess = 0;         // that the capture was started in
+std::atomic<bool> gOthers{false};  // another tool used CUPTI before Sonde
+std::int32_t gProcess = 0;         // the process in which the capture was started
 void* gLibrary = nullptr;
 cupti::Api gCupti;
 cupti::Subscriber gSubscriber = nullptr;
@@ -79,7 +80,7 @@ std::uint64_t ticksForCupti() noexcept {
   return core::readTicks();
 }
 
-// What CUPTI's own clock is, for who comes after Sonde.
+// The value of CUPTI's own clock, for a client that follows Sonde.
 std::uint64_t realtime() noexcept {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -87,7 +88,7 @@ std::uint64_t realtime() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// How to see what the program's managed memory does.
+// Suggests the option that records managed memory.
 void hintAtManagedMemory() noexcept {
   static bool said = false;
   if (gUnifiedMemory == UnifiedMemory::Off && hasManagedMemory() && !std::exchange(said, true))
@@ -112,7 +113,7 @@ void flushAtExit(int, void*) noexcept {
   finish();
 }
 
-// The kinds that this CUPTI and driver have; kernels must be among them.
+// Enables the kinds that this CUPTI and driver support; kernels must be among them.
 Status enableKinds() noexcept {
   for (const Kind kind : kKinds) {
     const Status status = gCupti.enable(kind);
@@ -192,11 +193,13 @@ void run() noexcept {
   enableCallbacks(gCupti, gSubscriber, true);
   gCupti.flushPeriod(kFlushPeriodMs);
   beginFlushing(gCupti);
-  on_exit(flushAtExit, nullptr);  // runs before what the driver and CUPTI have registered
+  // Runs before the functions that the driver and CUPTI have registered.
+  on_exit(flushAtExit, nullptr);
 }
 
-// All that CUPTI holds is stored. False, and nothing, in a forked child, where nothing is recorded,
-// and in a signal handler: there it is lost, and `countLost` says so.
+// Stores all records that CUPTI holds. Stores nothing and returns false in a forked child, where
+// nothing is recorded, and in a signal handler. There the records are lost, and `countLost` counts
+// them.
 bool flushOr(void (*countLost)() noexcept) noexcept {
   if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
     return false;
@@ -287,7 +290,7 @@ void contextComes() noexcept {
             "unified memory is not recorded: CUPTI answers %s (%d)",
             resultText(status),
             static_cast<int>(status));
-  // Another client may have come meanwhile: it says so before it has everything disabled.
+  // Another client may have come meanwhile. It sets gOthers before everything is disabled.
   if (gOthers.load(std::memory_order_seq_cst))
     gCupti.disable(Kind::UnifiedMemoryCounter);
 }

@@ -1,29 +1,29 @@
-// The `cuda` probe: CUPTI's activity records of this process, from cuInit on, until it ends or
-// another tool wants CUPTI. CUPTI has room for one client: Sonde takes it only when nobody has, and
-// gives it up completely, and for good, to whoever comes.
+// The `cuda` probe: records CUPTI's activity records of this process, from cuInit until the process
+// ends or another tool uses CUPTI. CUPTI serves one client. Sonde takes it only if no other client
+// has it, and gives it up completely and permanently as soon as one comes.
 #pragma once
 
 namespace sonde::preload::cuda {
 
-// Called once, by the driver's cuInit. Says in the trace why it records nothing, if so.
+// Called once, by the driver's cuInit. If it records nothing, it reports the reason in the trace.
 void start() noexcept;
 
-// Another tool is about to use CUPTI: what there is is stored, and CUPTI is left as it was found.
-// `function`: of CUPTI, which it calls.
+// Another tool is about to use CUPTI: stores all pending records and leaves CUPTI as it was found.
+// `function`: the function of CUPTI that the tool calls.
 void handOver(const char* function) noexcept;
 
-// A context is there: with the first the counting of unified memory begins, if asked for. A device
-// or machine that cannot, and CUPTI in a container without nvidia-uvm-tools, refuses it; all else
-// goes on.
+// A context was created. The first one starts the counting of unified memory, if requested. Some
+// devices and machines, and CUPTI in a container without nvidia-uvm-tools, refuse that; everything
+// else continues.
 void contextComes() noexcept;
 
-// A context is about to go: all that CUPTI holds is stored. In a signal handler it is lost, and
-// counted.
+// A context is about to be destroyed: stores all records that CUPTI holds. In a signal handler they
+// are lost, and counted.
 void flush() noexcept;
-// The same, of a process that is about to end, or to become another program. False where nothing
-// was stored: in a forked child, in a signal handler, and where nothing is recorded.
+// The same for a process that is about to end or exec. Returns false if nothing was stored: in a
+// forked child, in a signal handler, or if nothing is recorded.
 bool finish() noexcept;
-// It goes on after all. Requires: a finish() of the caller's that was true.
+// The process continues after all. Requires: the caller's finish() returned true.
 void resume() noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -1,4 +1,4 @@
-// InitializeInjection: what the CUDA driver calls in the library that CUDA_INJECTION64_PATH names.
+// InitializeInjection: the CUDA driver calls it in the library that CUDA_INJECTION64_PATH names.
 #include "collector/core/emit.h"
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/symbol_versions.h"
@@ -14,7 +14,7 @@
 namespace sonde::preload::cuda {
 namespace {
 
-// Where it is off in all iterations there is no CUPTI at all, which is most of what it costs.
+// If the probe is off in all iterations, CUPTI is not loaded: it is most of the probe's cost.
 bool isSource() noexcept {
   if (!core::attached())
     return false;
@@ -24,8 +24,8 @@ bool isSource() noexcept {
   return (core::gSpool.session->probeMask & kCuda) != 0 && !isAlwaysOff;
 }
 
-// The tool that CUDA_INJECTION64_PATH named before the recorder put Sonde there. It has come first,
-// and gets CUPTI.
+// The tool that CUDA_INJECTION64_PATH named before the recorder replaced it with Sonde. It came
+// first, so it gets CUPTI.
 int otherTool() noexcept {
   const char* const path = std::getenv("SONDE_CHAIN_CUDA");
   if (path == nullptr || *path == '\0')

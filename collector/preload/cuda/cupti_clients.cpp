@@ -18,8 +18,8 @@ namespace {
 
 using cupti::Status;
 
-// CUPTI's own function for a call that came by a symbol of this library: the next in the search
-// order, or, of a CUPTI that was loaded RTLD_LOCAL, that of the copy that is mapped.
+// CUPTI's own function, for a call that came through a symbol of this library: the next in the
+// search order, or, if CUPTI was loaded RTLD_LOCAL, that of the mapped copy.
 void* behind(const char* name) noexcept {
   if (void* const next = core::libcDlsym()(RTLD_NEXT, name); next != nullptr)
     return next;
@@ -27,14 +27,14 @@ void* behind(const char* name) noexcept {
   return library == nullptr ? nullptr : core::libcDlsym()(library, name);
 }
 
-// Another client wants the hardware counters, which a device has once.
+// Another client wants the hardware counters. A device has only one set.
 void handCountersOver(const char* function) noexcept {
   stopCounters(function);
 }
 
-// A function of CUPTI, before which something is given up. Tools that are linked with CUPTI come by
-// the exported symbols below, others, which have looked it up with dlsym, by `handed`: it goes on
-// to the very one that they found.
+// A function of CUPTI before whose call Sonde gives something up. Tools that are linked with CUPTI
+// enter through the exported symbols below. Tools that found it with dlsym enter through `handed`,
+// which continues to the function that they found.
 template <const char* name, void (*giveUp)(const char*) noexcept, typename... Arguments>
 struct Entry {
   using Function = Status (*)(Arguments...);
@@ -129,7 +129,7 @@ void* inFrontOf(const char* name, void* found) noexcept {
   void* first = nullptr;
   if (one.found->compare_exchange_strong(first, found) || first == found)
     return one.handed;
-  handOver(name);  // a second copy of CUPTI, for which there is no place
+  handOver(name);  // a second copy of CUPTI; Sonde does not wrap it
   return found;
 }
 

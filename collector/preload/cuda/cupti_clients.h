@@ -1,18 +1,19 @@
-// CUPTI's functions by which another tool takes CUPTI over, as the tool gets them.
+// Entry points of CUPTI with which another tool takes CUPTI over; the tool gets Sonde's wrappers of
+// them.
 #pragma once
 
 namespace sonde::preload::cuda {
 
-// Whether `name` is one of them.
+// Whether `name` is one of these functions.
 bool handsOver(const char* name) noexcept;
 
-// What a tool gets that has found the function `name` as `found` by hand: one that hands CUPTI over
-// and goes on to `found`; nullptr where `found` is Sonde's own and no CUPTI is. With a second copy
-// of CUPTI it is handed over now, and the tool gets `found`.
-// Requires: handsOver(name).
+// A tool has looked up the function `name` and found `found`. Returns a wrapper that hands CUPTI
+// over and then calls `found`. Returns nullptr if `found` is Sonde's own and there is no CUPTI. If
+// `found` is from a second copy of CUPTI, hands CUPTI over now and returns `found`. Requires:
+// handsOver(name).
 void* inFrontOf(const char* name, void* found) noexcept;
 
-// Whether there is a CUPTI with this function for the process' linked calls.
+// Whether the process's linked calls would find a CUPTI with this function.
 bool isBehind(const char* name) noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -1,6 +1,6 @@
-// dlsym(): a tool that looks CUPTI's functions up by hand (Triton's profiler) gets those that hand
-// CUPTI over to it. All else goes on by a jump, because which library called decides what RTLD_NEXT
-// means.
+// dlsym(): a tool that looks up CUPTI's functions itself (Triton's profiler) gets wrappers that
+// hand CUPTI over to it. All other calls continue with a jump, because the caller's library decides
+// what RTLD_NEXT means.
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/symbols.h"
 #include "collector/preload/cuda/cupti_clients.h"
@@ -13,13 +13,13 @@
 namespace sonde::preload {
 namespace {
 
-// In a library that the caller has opened.
+// Looks in a library that the caller has opened.
 void* lookUpCupti(void* handle, const char* name) noexcept {
   void* const found = core::nextDlsym()(handle, name);
   return found == nullptr ? nullptr : cuda::inFrontOf(name, found);
 }
 
-// This library's own symbols would be found where no CUPTI is.
+// Without a CUPTI, the lookup would find this library's own symbols.
 void* lookUpNothing(void*, const char* name) noexcept {
   return core::nextSymbol(name, nullptr);
 }
@@ -27,7 +27,7 @@ void* lookUpNothing(void*, const char* name) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-// Returns where to jump. `caller`: an address in what has called.
+// Returns the address to jump to. `caller`: an address in the calling code.
 extern "C" __attribute__((used)) void* sondeChooseDlsym(void* handle,
                                                         const char* name,
                                                         void* caller) noexcept {
@@ -36,7 +36,7 @@ extern "C" __attribute__((used)) void* sondeChooseDlsym(void* handle,
       name != nullptr && std::strncmp(name, "cupti", 5) == 0 && preload::cuda::handsOver(name);
   if (isCupti && handle != RTLD_DEFAULT && handle != RTLD_NEXT)
     return reinterpret_cast<void*>(&preload::lookUpCupti);
-  // Behind the program this library is the next.
+  // This library comes directly after the program.
   const bool findsOurs =
       handle == RTLD_DEFAULT || (handle == RTLD_NEXT && preload::isOfProgram(caller));
   if (isCupti && findsOurs && !preload::cuda::isBehind(name))

@@ -26,14 +26,14 @@ FdKind kindOfPipe(int fd) noexcept {
                                                                               : FdKind::Other;
 }
 
-// To open one is to wait for its other end.
+// Opening one waits for its other end.
 bool isFifoOrDevice(int fd) noexcept {
   struct stat info {};
   return rawSyscall(SYS_fstat, fd, core::asLong(&info)) == 0 &&
          (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
 }
 
-// Unknown: there is no such descriptor.
+// Unknown: no such descriptor.
 FdKind kindOf(int fd) noexcept {
   struct stat info {};
   if (rawSyscall(SYS_fstat, fd, core::asLong(&info)) != 0)
@@ -50,8 +50,8 @@ FdEntry lookUpPath(int fd) noexcept {
   return path.isFile ? FdEntry(FdKind::File, 0, path.id) : kOther;
 }
 
-// The file's path is looked up when it is first recorded, and stays with the descriptor and its
-// copies. Without room for it the next call tries again.
+// Looks up the file's path when it is first recorded; the descriptor and its copies keep it. If
+// there is no room for it, the next call tries again.
 FdEntry classifyFile(int fd) noexcept {
   FdEntry entry = kOther;
   if (recordsFiles())
@@ -62,7 +62,7 @@ FdEntry classifyFile(int fd) noexcept {
   return entry;
 }
 
-// What has gone through an inherited endpoint: the kernel knows it of TCP alone.
+// Reads the byte counts of an inherited endpoint; the kernel has them only for TCP.
 void adoptOffsets(int fd, Endpoint& endpoint) noexcept {
   TcpTotals totals{};
   const bool known = endpoint.kind == FdKind::Tcp && readTcpTotals(fd, totals);
@@ -120,7 +120,7 @@ int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept {
 FdEntry withPath(int fd, FdEntry entry) noexcept {
   if (entry.generation() != 0 || fd < 0)
     return entry;
-  // The descriptor of a vfork child may be another one than its parent's, whose table this is.
+  // A vfork child's descriptor may differ from its parent's, but the table is its parent's.
   if (core::inVforkChild())
     return kOther;
   const FdEntry named = lookUpPath(fd);
@@ -166,8 +166,8 @@ FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
     return {fd, call.entry, nullptr, way, call.beginTicks, call.blocks};
   }
   Endpoint* endpoint = fdHandler(entry.kind()) == nullptr ? nullptr : fd_table::endpointOf(entry);
-  // The process that shared it has given it up, and this one has not: it is only the count that is
-  // lost.
+  // The process that shared it has given the endpoint up, but this one has not: only the byte count
+  // is lost.
   if (endpoint == nullptr && fd_table::entryOf(fd).word() == entry.word()) {
     entry = classifyFd(fd);
     endpoint = fd_table::endpointOf(entry);
@@ -191,7 +191,7 @@ void endCall(const FdCall& call, ssize_t moved, const char* name) noexcept {
     return;
   core::closeCall(call.open);
   const std::uint64_t end = core::ticks();
-  // Closed meanwhile, perhaps made anew for another stream: then nothing here is its.
+  // Closed meanwhile, perhaps reused for another stream: the call no longer belongs to it.
   if (fd_table::endpointOf(call.entry) != call.endpoint)
     return;
   const auto bytes = static_cast<std::uint64_t>(moved > 0 ? moved : 0);
@@ -228,12 +228,12 @@ void inspectClosing(int fd) noexcept {
     handler->closing(fd, entry, *endpoint);
 }
 
-// A vfork child has descriptors of its own, but the table here is its parent's, so such a child
-// leaves the table alone. An entry without endpoint does little harm when it is stale: the cheap
-// test is enough, which misses the children of a raw clone.
+// A vfork child has descriptors of its own, but the table is its parent's, so such a child leaves
+// the table alone. A stale entry without endpoint does little harm, so the cheap test suffices for
+// it; it misses children of a raw clone.
 //
-// One exchange, no retry: an entry that changed under the exchange was made by another thread that
-// uses `fd` while it is closed, and the second store removes that one whatever it is.
+// One exchange, no retry: if the entry changes meanwhile, another thread uses `fd` while it is
+// being closed. The second store then removes that entry, whatever it is.
 void forgetFd(int fd) noexcept {
   if (!fd_table::tracks(fd))
     return;

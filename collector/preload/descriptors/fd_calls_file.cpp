@@ -1,4 +1,4 @@
-// The calls that only files know: at a place of the caller's choice, to disk, and into memory.
+// Calls on files only: with an offset from the caller, to disk, and into memory.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/syscalls.h"
@@ -22,7 +22,7 @@ using SyncCall = int (*)(int);
 using MapSyncCall = int (*)(void*, size_t, int);
 using MapCall = void* (*)(void*, size_t, int, int, int, off_t);
 
-// Where off_t has 64 bits, the calls for both sizes are one.
+// If off_t has 64 bits, the calls for both sizes are the same.
 constinit Real<ReadCall> gPread{"pread64"};
 constinit Real<ReadCheckedCall> gPreadChecked{"__pread64_chk"};
 constinit Real<WriteCall> gPwrite{"pwrite64"};
@@ -68,7 +68,7 @@ int synced(SyncCall real, const char* name, int fd) {
   return result;
 }
 
-// Which file is mapped there is not looked for.
+// Does not look up which file is mapped there.
 int syncedMap(void* address, size_t length, int flags) {
   if (!admitsFiles())
     return gMapSync()(address, length, flags);
@@ -78,8 +78,8 @@ int syncedMap(void* address, size_t length, int flags) {
   return result;
 }
 
-// An allocator may map its memory before anything here is ready, with a lock held that a lookup
-// would need.
+// An allocator may map memory before anything here is ready, while it holds a lock that a symbol
+// lookup needs.
 void* mapEarly(void* address, size_t length, int protection, int flags, int fd, off_t offset) {
   const long result = core::rawSyscall(
       SYS_mmap, core::asLong(address), static_cast<long>(length), protection, flags, fd, offset);

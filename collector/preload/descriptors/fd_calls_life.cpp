@@ -1,5 +1,5 @@
-// The calls that make, copy and end descriptors. A descriptor that is opened by name is only
-// forgotten here: it is looked at when it is first used, if ever.
+// Calls that create, copy and close descriptors. A descriptor that is opened by name is only
+// forgotten here; it is inspected at its first use.
 
 #include "collector/core/emit.h"
 #include "collector/core/platform/hooks.h"
@@ -100,7 +100,7 @@ void forgetDescriptorOf(DIR* folder) noexcept {
     forgetFd(fd);
 }
 
-// Before glibc 2.34 it is in a library of its own, which may be that of a plugin alone.
+// Before glibc 2.34 login_tty is in a separate library, which may be loaded only by a plugin.
 FdCall1 loginTty() noexcept {
   if (gLoginTty() != nullptr)
     return gLoginTty();
@@ -113,7 +113,7 @@ FdCall1 loginTty() noexcept {
 
 using namespace sonde::preload;
 
-// `mode` is read where the caller may have given it, as libc does.
+// Reads `mode` only if the caller may have passed it, as libc does.
 #define SONDE_READ_MODE(last)    \
   mode_t mode = 0;               \
   if (takesMode(last)) {         \
@@ -135,7 +135,7 @@ SONDE_EXPORT int open64(const char* path, int flags, ...) {
   return opened(gOpen64()(path, flags, mode), begin, "open");
 }
 
-// What a fortified program calls where it gives no mode.
+// Fortified programs call this if they pass no mode.
 SONDE_EXPORT int __open_2(const char* path, int flags) {
   const std::uint64_t begin = beginOpening();
   return opened(gOpenChecked()(path, flags), begin, "open");
@@ -178,7 +178,7 @@ SONDE_EXPORT int creat64(const char* path, mode_t mode) {
   return opened(gCreat64()(path, mode), begin, "open");
 }
 
-// Forgotten before it is closed: afterwards the number may already be another thread's.
+// Forgets the entry before closing: afterwards another thread may already own the number.
 SONDE_EXPORT int close(int fd) {
   inspectClosing(fd);
   forgetFd(fd);
@@ -238,13 +238,13 @@ SONDE_EXPORT int fcntl64(int fd, int command, ...) {
   return control(gFcntl64() != nullptr ? gFcntl64() : gFcntl(), fd, command, argument);
 }
 
-// libc closes the descriptor by a call of its own that no wrapper sees.
+// libc closes the descriptor with an internal call that no wrapper sees.
 SONDE_EXPORT int closedir(DIR* folder) {
   forgetDescriptorOf(folder);
   return gClosedir()(folder);
 }
 
-// Puts the terminal in the place of descriptors 0 to 2, and closes the one that it was given.
+// Replaces descriptors 0 to 2 with the terminal, and closes the descriptor that it was given.
 SONDE_EXPORT int login_tty(int fd) {
   const auto real = loginTty();
   if (real == nullptr) {

@@ -1,4 +1,4 @@
-// The calls that make sockets, pipes and the descriptors that are neither.
+// Calls that create sockets, pipes, and descriptors that are neither.
 
 #include "collector/core/emit.h"
 #include "collector/core/platform/hooks.h"
@@ -64,7 +64,7 @@ __attribute__((constructor(102))) void resolve() {
   gMemory();
 }
 
-// call(), which may wait for the other end.
+// Runs call(), which may wait for the other end.
 template <typename Call>
 int waiting(const char* name, Call call) {
   const std::uint64_t begin = core::ticks();
@@ -94,7 +94,7 @@ void trackHalf(int fd, int other, FdKind kind) noexcept {
     endpoint->peerInode.store(inodeOf(other), std::memory_order_relaxed);
 }
 
-// A socket that was connected before begins a new stream.
+// A socket that is connected again begins a new stream.
 void restarted(int fd) noexcept {
   const Endpoint* endpoint = fd_table::endpointOf(fd_table::entryOf(fd));
   if (endpoint == nullptr)

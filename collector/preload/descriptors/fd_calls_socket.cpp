@@ -1,9 +1,9 @@
-// The calls that move bytes through sockets: recv and send in all their forms.
+// Calls that move bytes through sockets: recv and send in all their forms.
 //
-// Nothing is counted of a call that leaves the stream as it was: MSG_PEEK, and MSG_ERRQUEUE.
-// MSG_TRUNC throws TCP's bytes away, which the kernel returns and the stream has lost, so they
-// count. An urgent byte (MSG_OOB) is one of the sender's stream and may or may not be one of the
-// receiver's: both directions of such a socket are inexact afterwards.
+// Calls that leave the stream unchanged are not counted: MSG_PEEK and MSG_ERRQUEUE. With MSG_TRUNC
+// the kernel discards TCP's bytes and returns their number; the stream has lost them, so they
+// count. An urgent byte (MSG_OOB) is part of the sender's stream, and may or may not be part of the
+// receiver's. Both directions of such a socket are inexact afterwards.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/descriptors/fd_calls.h"
@@ -51,8 +51,8 @@ __attribute__((constructor(102))) void resolve() {
   gSendMessages();
 }
 
-// The entry to record a call on `fd` with, or one without endpoint when it is to be forwarded as it
-// is.
+// Returns the entry with which to record a call on `fd`. An entry without endpoint: only forward
+// the call.
 FdEntry entryFor(int fd, Way way, int flags) noexcept {
   const FdEntry entry = trackFd(fd);
   if (!entry.hasEndpoint() ||

@@ -1,5 +1,4 @@
-// The calls that move bytes between descriptors without the process seeing them: sendfile, splice,
-// tee, vmsplice.
+// Calls that move bytes between descriptors inside the kernel: sendfile, splice, tee, vmsplice.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/syscalls.h"
@@ -76,7 +75,7 @@ splice(int in, off64_t* inOffset, int out, off64_t* outOffset, size_t count, uns
   return result;
 }
 
-// Copies without taking anything out of `in`.
+// Copies without removing anything from `in`.
 SONDE_EXPORT ssize_t tee(int in, int out, size_t count, unsigned flags) {
   const FdCall sending = beginIfTracked(out, Way::Send);
   const ssize_t result = gTee()(in, out, count, flags);

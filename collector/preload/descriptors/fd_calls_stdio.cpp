@@ -1,5 +1,5 @@
-// libc's streams. libc moves their bytes by calls of its own that no wrapper sees. What is recorded
-// is what went between libc and the file; a call that is served from libc's buffer is not.
+// libc's streams. libc moves their bytes with internal calls that no wrapper sees. Only the bytes
+// between libc and the file are recorded; a call that libc serves from its buffer is not.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/syscalls.h"
@@ -57,7 +57,7 @@ __attribute__((constructor(102))) void resolve() {
   gWriteUnlocked();
 }
 
-// The descriptor of a stream; -1 when it has none. Keeps errno.
+// Returns the descriptor of a stream; -1 if it has none. Keeps errno.
 int descriptorOf(FILE* stream) noexcept {
   const int before = errno;
   const int fd = stream == nullptr ? -1 : fileno(stream);
@@ -81,8 +81,8 @@ std::int64_t positionOf(int fd) noexcept {
   return core::rawSyscall(SYS_lseek, fd, 0, SEEK_CUR);
 }
 
-// What libc has read and the caller has not, what it has room for, and what it has not yet written.
-// Those of another thread's stream may change at any time: then a call is timed in vain, or not.
+// Bytes in libc's buffer: read but not yet taken, free, and not yet written. If another thread uses
+// the stream, they may change at any time. A call is then timed needlessly, or not timed.
 size_t toRead(const FILE* stream) noexcept {
   return static_cast<size_t>(stream->_IO_read_end - stream->_IO_read_ptr);
 }
@@ -95,7 +95,7 @@ std::int64_t toWrite(const FILE* stream) noexcept {
   return stream->_IO_write_ptr - stream->_IO_write_base;
 }
 
-// act() reads `bytes` of the stream.
+// act() reads `bytes` from the stream.
 template <typename Act>
 size_t reading(FILE* stream, size_t bytes, Act act) {
   const FdEntry entry = toRead(stream) >= bytes ? FdEntry() : fileOf(stream);
@@ -109,7 +109,7 @@ size_t reading(FILE* stream, size_t bytes, Act act) {
   return result;
 }
 
-// act() appends items of `size` bytes to what libc has to write, and returns how many.
+// act() adds items of `size` bytes to libc's buffer and returns their number.
 template <typename Act>
 size_t writing(FILE* stream, size_t size, size_t count, Act act) {
   const FdEntry entry = room(stream) >= size * count ? FdEntry() : fileOf(stream);
@@ -124,7 +124,7 @@ size_t writing(FILE* stream, size_t size, size_t count, Act act) {
   return result;
 }
 
-// act() writes what libc has to write; it returns 0 when that is done.
+// act() writes libc's buffer; it returns 0 on success.
 int flushing(StreamCall real, FILE* stream) {
   const std::int64_t moved = stream == nullptr ? 0 : toWrite(stream);
   const FdEntry entry = moved <= 0 ? FdEntry() : fileOf(stream);
@@ -136,8 +136,8 @@ int flushing(StreamCall real, FILE* stream) {
   return result;
 }
 
-// libc closes the descriptor by a call of its own, and what it writes before goes to a place that
-// nobody can ask for afterwards.
+// libc closes the descriptor with an internal call. The position of bytes that it writes before
+// that cannot be queried afterwards.
 int closing(StreamCall real, FILE* stream) {
   const int fd = descriptorOf(stream);
   if (fd < 0)
@@ -182,7 +182,7 @@ SONDE_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* stream) {
   return openedStream(gReopen64()(path, mode, stream), begin, "freopen");
 }
 
-// What goes through a stream goes past the wrappers of sockets and pipes.
+// The bytes of this stream bypass the wrappers of sockets and pipes.
 SONDE_EXPORT FILE* fdopen(int fd, const char* mode) {
   FILE* stream = gFdopen()(fd, mode);
   if (stream != nullptr) {

@@ -1,4 +1,4 @@
-// The calls that move bytes through any descriptor: read, write and their vectors.
+// Calls that move bytes through any descriptor: read, write and their vector forms.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/descriptors/fd_calls.h"
@@ -25,8 +25,8 @@ constinit Real<VectorCall> gWritev{"writev"};
 constinit Real<PlacedVectorCall> gPreadv2{"preadv2"};
 constinit Real<PlacedVectorCall> gPwritev2{"pwritev2"};
 
-// Looked up before the host's own code runs, because a signal handler or a vfork child may be the
-// first to call.
+// Looks the functions up before the host's code runs, because a signal handler or a vfork child may
+// be the first caller.
 __attribute__((constructor(102))) void resolve() {
   gRead();
   gReadChecked();
@@ -37,7 +37,7 @@ __attribute__((constructor(102))) void resolve() {
   gPwritev2();
 }
 
-// An offset of -1 means the descriptor's own position, and so works on streams.
+// An offset of -1 means the descriptor's own position, so the call also works on streams.
 ssize_t placed(PlacedVectorCall real,
                Way way,
                int fd,

@@ -15,41 +15,41 @@ namespace {
 using core::rawSyscall;
 
 constexpr std::uint32_t kWords = kEndpoints / 64;
-constexpr std::uint32_t kRetry = 1024;  // refusals in a row until the dead are looked for again
+// Consecutive refusals before dead processes are searched for again.
+constexpr std::uint32_t kRetry = 1024;
 
 struct Holder {
-  std::atomic<std::uint64_t> owner;  // see identityOfThis(); 0: free
+  std::atomic<std::uint64_t> owner;  // the process, see identityOfThis(); 0: free
   std::atomic<std::uint64_t> held[kWords];
 };
 
-// Shared with the relatives.
+// Shared between relatives.
 struct Pool {
   std::atomic<std::uint32_t>
       next;  // where to look for a free endpoint: the one freed longest ago, more or less
   std::atomic<std::uint32_t> used;
-  std::atomic<std::uint32_t> refused;  // since there was room last
+  std::atomic<std::uint32_t> refused;  // refusals since there was room last
   Holder holders[kHolders];
   Endpoint endpoints[kEndpoints];
 };
 
-// Private: how many descriptors of this process lead to each endpoint.
+// Private: the number of this process's descriptors that lead to each endpoint.
 struct References {
   std::atomic<std::uint32_t> of[kEndpoints];
 };
 
 // Zeroed by the kernel in every child (MADV_WIPEONFORK).
 struct Self {
-  std::atomic<std::uint32_t> holder;  // its number + 1, or kNobody; 0: a new child
+  std::atomic<std::uint32_t> holder;  // the holder's number + 1, or kNobody; 0: a new child
 };
 
 Pool* gPool;
 References* gReferences;
 Self* gSelf;
-std::atomic<std::uint64_t> gIdentity{0};  // in a new child its parent's
+std::atomic<std::uint64_t> gIdentity{0};  // in a new child still the parent's
 std::atomic<std::uint16_t> gLineage{0};
 
-// A process: its pid and the inode of the namespace in which it is counted, 0 where that is
-// unknown.
+// Identifies a process: its pid, and the inode of its pid namespace, 0 if unknown.
 std::uint64_t identityOfThis() noexcept {
   struct statx info {};
   const bool known = rawSyscall(SYS_statx,
@@ -61,7 +61,7 @@ std::uint64_t identityOfThis() noexcept {
   return (known ? info.stx_ino << 32 : 0) | static_cast<std::uint32_t>(rawSyscall(SYS_getpid));
 }
 
-// Another process may have the pid of a dead one; then the dead one counts as alive a while longer.
+// A new process may have the pid of a dead one; the dead one then counts as alive for longer.
 bool isDead(std::uint64_t owner) noexcept {
   const std::uint64_t own = gIdentity.load(std::memory_order_relaxed);
   return owner >> 32 != 0 && owner >> 32 == own >> 32 &&
@@ -86,7 +86,7 @@ constexpr std::uint64_t lifeOf(std::uint32_t generation, std::uint32_t holders) 
   return static_cast<std::uint64_t>(generation) << 32 | holders;
 }
 
-// One holder less. Requires: it was counted. Given up, there is an endpoint less to be had.
+// Removes one holder. Requires: it was counted. If the exchange gives up, the endpoint is lost.
 void dropHold(Endpoint& endpoint) noexcept {
   std::uint64_t life = 0;
   const bool dropped = core::exchangeWith(endpoint.life, life, [](std::uint64_t before) {
@@ -97,14 +97,14 @@ void dropHold(Endpoint& endpoint) noexcept {
     gPool->used.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Counts first and marks then: who is killed in between leaves a count too many.
+// Counts first, then marks: a process killed in between leaves the count one too high.
 void holdFor(Holder& holder, std::uint32_t index, std::uint32_t generation) noexcept {
   std::atomic<std::uint64_t>& word = holder.held[index / 64];
   if ((word.load(std::memory_order_relaxed) & bitOf(index)) != 0)
     return;
   Endpoint& endpoint = gPool->endpoints[index];
   std::uint64_t life = 0;
-  // Given up, the process sees the endpoint for as long as a relative holds it.
+  // If the exchange gives up, the process sees the endpoint only as long as a relative holds it.
   const bool held = core::exchangeWith(endpoint.life, life, [&](std::uint64_t before) {
     return generationOf(before) == generation ? before + 1 : before;
   });
@@ -117,14 +117,15 @@ void holdFor(Holder& holder, std::uint32_t index, std::uint32_t generation) noex
 // Calls `visit(index)` for each endpoint in `bits`, a copy of word `at`.
 template <typename Visit>
 void forEachBit(std::uint32_t at, std::uint64_t bits, Visit visit) noexcept {
-  for (; bits != 0; bits &= bits - 1)  // a bit less each time
+  for (; bits != 0; bits &= bits - 1)  // clears one bit per round
     visit(at * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
 }
 
 void removeDead() noexcept {
   for (std::uint32_t at = 0; at < kHolders; ++at) {
     std::uint64_t owner = gPool->holders[at].owner.load(std::memory_order_acquire);
-    // Taken over first, so that one relative alone clears it, and another should this one die.
+    // Takes the holder over first, so that only one relative clears it, and another can if this one
+    // dies.
     if (owner != 0 && isDead(owner) &&
         gPool->holders[at].owner.compare_exchange_strong(
             owner, gIdentity.load(std::memory_order_relaxed), std::memory_order_acq_rel))
@@ -235,7 +236,7 @@ bool addReference(FdEntry entry) noexcept {
   std::atomic<std::uint32_t>& references = gReferences->of[entry.index()];
   std::uint32_t seen = 0;
   return core::exchangeWith(references, seen, [](std::uint32_t before) {
-    return before == 0 ? before : before + 1;  // another thread has just closed the last one
+    return before == 0 ? before : before + 1;  // 0: another thread has just closed the last one
   });
 }
 
@@ -298,7 +299,7 @@ bool enter(HolderId holder) noexcept {
   std::uint64_t parent = gIdentity.load(std::memory_order_relaxed);
   const std::uint64_t own = identityOfThis();
   gIdentity.store(own, std::memory_order_relaxed);
-  // A parent that has died meanwhile may have been cleared with all that it owned.
+  // If the parent has died meanwhile, a relative may have cleared everything that it owned.
   if (holder == kNobody ||
       !gPool->holders[holder].owner.compare_exchange_strong(parent, own, std::memory_order_acq_rel))
     holder = takeHolder();

@@ -1,25 +1,25 @@
 // The open file descriptions that a process and its forked relatives follow, and which of these
-// processes hold each. Every function may be called from any thread and from signal handlers, takes
-// no lock and keeps errno.
+// processes hold each. Any thread and signal handlers may call every function; none takes a lock or
+// changes errno.
 //
-// An Endpoint is the open file description as far as its bytes are counted, shared by all
-// descriptors that were dup'ed from one another. Endpoints lie in memory that forked children
-// share, because they share the open file description: a byte that a child writes moves the offset
-// that its parent sees.
+// An Endpoint represents the open file description for the counting of bytes. All descriptors that
+// were dup'ed from one another share it. Endpoints lie in memory that forked children share,
+// because they share the open file description: a byte that a child writes moves the offset that
+// its parent sees.
 //
 //   private to a process     shared with its relatives
 //   table of descriptors     Endpoint: generation | number of holders
 //   references[endpoint]     Holder (a process): one bit for each endpoint that it holds
 //
 // A process holds an endpoint while any of its descriptors leads there; without holders it is free.
-// Before a fork the parent makes the child a holder of all that it holds itself. A process that
-// ends without closing leaves its bits behind: they are cleared by a relative that runs out of
-// endpoints or of holders and finds the process dead. (What an exec drops is given up only then,
-// too.) A killed process can lose the endpoint that it was about to take or to give up, never more.
+// Before a fork the parent makes the child a holder of everything that it holds itself. A process
+// that ends without closing leaves its bits behind. A relative that runs out of endpoints or
+// holders clears them if it finds the process dead. (Endpoints that an exec drops are also freed
+// only then.) A killed process can lose at most the one endpoint that it was about to take or give
+// up.
 //
-// A process that cannot be a holder, because there are too many or because it has just been made
-// by a raw clone, sees what it inherited for as long as a relative holds it, and opens none of its
-// own.
+// A process cannot be a holder if there are too many, or if a raw clone has just created it. It
+// then sees inherited endpoints only as long as a relative holds them, and opens none of its own.
 #pragma once
 
 #include <atomic>
@@ -45,20 +45,20 @@ struct Direction {
   std::atomic<std::uint64_t> offset;  // bytes that went this way so far
   std::atomic<std::uint64_t>
       running;  // calls in flight, and kOverlap since two of them were at once
-  std::atomic<std::uint32_t> inexact;  // 1: bytes went this way that nobody counted
+  std::atomic<std::uint32_t> inexact;  // 1: bytes went this way that no wrapper counted
 };
 
 struct Endpoint {
   std::atomic<std::uint64_t> life;  // generation << 32 | holders; odd generations are in use
   FdKind kind;
-  bool inherited;                        // was there before the image that first saw it
-  std::uint16_t lineage;                 // how many forks after the image's start it was made
+  bool inherited;         // existed before the image that first saw it
+  std::uint16_t lineage;  // number of forks between the image's start and its creation
   std::atomic<std::uint64_t> peerInode;  // of a socketpair's other end; 0: unknown
   Direction ways[2];
 };
 
-// What a descriptor leads to. It names its endpoint by index and generation, so one that outlived
-// its endpoint is recognised.
+// The target of a descriptor. An entry refers to its endpoint by index and generation, so it is
+// recognised as stale when the endpoint is gone.
 class FdEntry {
  public:
   constexpr FdEntry() noexcept = default;
@@ -73,7 +73,7 @@ class FdEntry {
   }
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr bool hasEndpoint() const noexcept { return kind() > FdKind::File; }
-  // Calls on it are bracketed: it has an endpoint, or is a file that is recorded.
+  // Calls on it are bracketed: it has an endpoint, or is a recorded file.
   constexpr bool isFollowed() const noexcept { return kind() >= FdKind::File; }
 
  private:
@@ -83,7 +83,7 @@ class FdEntry {
 namespace fd_endpoints {
 
 inline constexpr std::uint32_t kEndpoints = 1 << 16;
-// The rest stays free, so that a free one is never far.
+// The rest stays free, so that a search for a free endpoint is short.
 inline constexpr std::uint32_t kMostInUse = kEndpoints / 16 * 15;
 inline constexpr std::uint32_t kHolders = 512;  // processes alive at once
 
@@ -91,36 +91,37 @@ inline constexpr std::uint32_t kHolders = 512;  // processes alive at once
 using HolderId = std::uint32_t;
 inline constexpr HolderId kNobody = ~HolderId{0};
 
-// Maps the memory and makes this process its first holder. False when there is no memory for it.
+// Maps the memory and makes this process its first holder. False if there is no memory.
 bool start() noexcept;
 
-// nullptr when the entry has none or outlived it. Requires: start().
+// nullptr if the entry has no endpoint or is stale. Requires: start().
 Endpoint* find(FdEntry entry) noexcept;
 
-// An endpoint at offset 0 that one descriptor leads to. An entry without endpoint when there is
-// none free.
+// Returns an entry with an endpoint at offset 0 and one reference, or, if none is free, an entry
+// without endpoint.
 FdEntry allocate(FdKind kind, bool inherited) noexcept;
 
-// One descriptor of this process more leads to the entry's endpoint; false when it is gone.
+// One more descriptor of this process leads to the entry's endpoint. False if it is gone.
 bool addReference(FdEntry entry) noexcept;
 void dropReference(FdEntry entry) noexcept;
-// Whether one descriptor of this process leads there, at most. Relatives may have others.
+// False if other descriptors of this process lead there. Ignores those of relatives.
 bool mayBeLastReference(FdEntry entry) noexcept;
 
-// In the parent, before a fork: a holder for the child, of all that this process holds.
+// Call in the parent, before a fork. Creates a holder for the child, of everything that this
+// process holds.
 HolderId makeHolder() noexcept;
-// Gives up all that `holder` holds. kNobody is ignored.
+// Gives up everything that `holder` holds. Ignores kNobody.
 void removeHolder(HolderId holder) noexcept;
 
-// Whether this process is a new child, which has to call enter().
+// Whether this process is a new child that must call enter().
 bool isNewChild() noexcept;
-// In a new child: becomes `holder`, or with kNobody one of its own that holds nothing yet. False
-// when another thread or an interrupted call is at it already, or there is no holder to be had.
+// Call in a new child. It becomes `holder` or, with kNobody, a new holder that holds nothing yet.
+// False if another thread or an interrupted call is already doing this, or no holder is free.
 bool enter(HolderId holder) noexcept;
 // This process has a descriptor that leads to the entry's endpoint, if that is still there.
 void hold(FdEntry entry) noexcept;
 
-// How many forks this process is away from the start of its image.
+// The number of forks since the start of this image.
 std::uint16_t lineage() noexcept;
 
 }  // namespace fd_endpoints

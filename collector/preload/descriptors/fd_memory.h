@@ -9,7 +9,7 @@
 
 namespace sonde::preload {
 
-// Zeroed; `kind` is MAP_PRIVATE or MAP_SHARED. nullptr when there is none.
+// Returns zeroed memory, nullptr if there is none. `kind`: MAP_PRIVATE or MAP_SHARED.
 inline void* mapMemory(std::size_t bytes, int kind) noexcept {
   const long address = core::rawSyscall(SYS_mmap,
                                         0,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kUnknownWord = 0;
 
-// The cell of `fd`, its page made when there is none yet; nullptr when there is no memory.
+// Returns the cell of `fd` and creates its page if needed; nullptr if there is no memory.
 // Requires: tracks(fd).
 std::atomic<std::uint64_t>* cellOf(int fd) noexcept {
   const auto number = static_cast<std::uint32_t>(fd);
@@ -36,7 +36,7 @@ void put(int fd, FdEntry entry) noexcept {
       cell == nullptr ? entry : FdEntry(cell->exchange(entry.word(), std::memory_order_acq_rel)));
 }
 
-// Calls `visit(cell)` for each cell of [first, last] whose page is there.
+// Calls `visit(cell)` for each cell of [first, last] whose page exists.
 template <typename Visit>
 void forEachCell(std::uint32_t first, std::uint32_t last, Visit visit) noexcept {
   Directory* directory = gDirectory.load(std::memory_order_acquire);
@@ -56,7 +56,7 @@ void forEachCell(std::uint32_t first, std::uint32_t last, Visit visit) noexcept 
   }
 }
 
-// Becomes a holder, if it is a new child, of what its descriptors lead to.
+// If this is a new child, becomes a holder of its descriptors' endpoints.
 void enter(fd_endpoints::HolderId holder) noexcept {
   if (fd_endpoints::enter(holder))
     forEachCell(0, kPages * kPageFds - 1, [](std::atomic<std::uint64_t>& cell) {
@@ -99,7 +99,7 @@ FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept {
 
 void setPlain(int fd, FdKind kind) noexcept {
   settle();
-  // A descriptor that was never looked at needs no page of its own to stay so.
+  // A descriptor that was never inspected needs no page to remain Unknown.
   if (kind != FdKind::Unknown || entryOf(fd).kind() != FdKind::Unknown)
     put(fd, FdEntry(kind, 0, 0));
 }
@@ -164,10 +164,10 @@ Crossing endCrossing(Direction& direction, std::uint64_t bytes) noexcept {
   const std::uint64_t offset = direction.offset.fetch_add(bytes, std::memory_order_acq_rel);
   std::uint64_t before = 0;
   const bool isOut = core::exchangeWith(direction.running, before, [](std::uint64_t calls) {
-    // The last one out clears the mark: by then all that went is in the offset.
+    // The last call to end clears the mark: the offset then includes all bytes.
     return (calls & ~Direction::kOverlap) <= 1 ? 0 : calls - 1;
   });
-  // Given up, the call is in flight for ever, and what follows inexact.
+  // If the exchange gives up, the call counts as in flight for ever, and later ones as inexact.
   const bool exact = isOut && (before & Direction::kOverlap) == 0 &&
                      direction.inexact.load(std::memory_order_relaxed) == 0;
   return {offset, exact};

@@ -1,10 +1,10 @@
-// What each file descriptor of the process leads to, for the wrappers in fd_calls*.cpp. Every
-// function may be called from any thread and from signal handlers, takes no lock and keeps errno.
+// Maps each file descriptor of the process to what it leads to, for the wrappers in fd_calls*.cpp.
+// Any thread and signal handlers may call every function; none takes a lock or changes errno.
 //
-// A descriptor has an entry in a two-level table that is private to the process; what it leads to
-// is an Endpoint (fd_endpoints.h). fork() makes the child a holder of its parent's endpoints before
-// there is a child; one of raw clone does so itself as soon as it gets here, and what its parent
-// has given up by then it sees as unknown.
+// A descriptor has an entry in a two-level table that is private to the process; the entry refers
+// to an Endpoint (fd_endpoints.h). fork() makes the child a holder of its parent's endpoints before
+// the child exists. A child of raw clone does that itself at its first call here. Endpoints that
+// its parent has given up by then are unknown to it.
 #pragma once
 
 #include "collector/preload/descriptors/fd_endpoints.h"
@@ -27,24 +27,23 @@ struct Directory {
 };
 extern std::atomic<Directory*> gDirectory;  // nullptr until start()
 
-// Allocates the table. Until then every descriptor reads as Other. False when there is no memory
-// for it.
+// Allocates the table. Before that every descriptor reads as Other. False if there is no memory.
 bool start() noexcept;
 inline bool started() noexcept {
   return gDirectory.load(std::memory_order_relaxed) != nullptr;
 }
 
-// Every descriptor reads as Other from now on, for good.
+// From now on every descriptor reads as Other, permanently.
 void stop() noexcept;
 
 // Whether the table has room for an entry of `fd`. Any other number (negative, or beyond the table)
-// reads as Other, and storing an entry for it does nothing.
+// reads as Other, and storing an entry for it has no effect.
 inline bool tracks(int fd) noexcept {
   return gDirectory.load(std::memory_order_acquire) != nullptr &&
          static_cast<std::uint32_t>(fd) < kPages * kPageFds;
 }
 
-// What `fd` leads to; Unknown when nobody has looked yet. Two or three loads.
+// Returns the entry of `fd`; Unknown if it was not inspected yet. Two or three loads.
 inline FdEntry entryOf(int fd) noexcept {
   const Directory* directory = gDirectory.load(std::memory_order_acquire);
   const auto number = static_cast<std::uint32_t>(fd);
@@ -56,43 +55,41 @@ inline FdEntry entryOf(int fd) noexcept {
              : FdEntry(page->entries[number % kPageFds].load(std::memory_order_acquire));
 }
 
-// The endpoint of an entry; nullptr when it has none or outlived it.
+// Returns the endpoint of an entry; nullptr if it has none or is stale.
 inline Endpoint* endpointOf(FdEntry entry) noexcept {
   return fd_endpoints::find(entry);
 }
 
-// Gives `fd` an endpoint of its own, from offset 0. An entry without endpoint when there is no
-// room.
+// Gives `fd` a new endpoint at offset 0. Returns an entry without endpoint if there is no room.
 FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept;
 
-// `fd` leads to nothing that is followed, or (Unknown) has to be looked at when it is next used.
+// `fd` leads to nothing that is followed, or (Unknown) is to be inspected at its next use.
 void setPlain(int fd, FdKind kind) noexcept;
 
-// `fd` leads to a file; the entry says which.
+// `fd` leads to a file; the entry identifies it.
 void setFile(int fd, FdEntry entry) noexcept;
 
-// `fd`, whose entry is `before`, has `after` from now on; neither has an endpoint. False when its
-// entry is another one by now, which it keeps.
+// Replaces the entry `before` of `fd` with `after`; neither has an endpoint. False if `fd` has
+// another entry by now, which it keeps.
 bool replacePlain(int fd, FdEntry before, FdEntry after) noexcept;
 
-// `copy` now leads to where `fd` does.
+// `copy` now leads to the same as `fd`.
 void duplicate(int fd, int copy) noexcept;
 
-// Forgets all of [first, last] that the table knows.
+// Forgets the known descriptors among [first, last].
 void forgetRange(unsigned first, unsigned last) noexcept;
 
-// False when another descriptor of this process leads to the same endpoint.
+// False if another descriptor of this process leads to the same endpoint.
 bool mayBeLastReference(FdEntry entry) noexcept;
 
-// Around a fork: the first in the parent; the second, with what the first returned, in both, where
-// `child` is what fork() returned.
+// Call around a fork: beforeFork() in the parent; afterFork() in parent and child, with the holder
+// that beforeFork() returned. `child`: the return value of fork().
 fd_endpoints::HolderId beforeFork() noexcept;
 void afterFork(fd_endpoints::HolderId holder, long child) noexcept;
 
-// Notices that this process is a new child that no wrapper made, and whether it has just done so.
-// Every function above but entryOf() and endpointOf() calls it first. Such a child may be that of
-// daemon() or forkpty(), which has put other files in the place of descriptors 0 to 2: these are
-// forgotten.
+// Detects that this process is a new child that no wrapper created; returns whether it has just
+// done so. All functions above except entryOf() and endpointOf() call it first. Such a child may
+// come from daemon() or forkpty(), which replace descriptors 0 to 2, so these are forgotten.
 bool settle() noexcept;
 
 }  // namespace fd_table
@@ -103,8 +100,8 @@ struct Crossing {
   bool exact;
 };
 
-// Brackets a call on `direction`. An exception or a cancellation that passes leaves the call in
-// flight for ever, so that what follows on this direction is inexact, which it is.
+// Bracket a call on `direction`. If an exception or a cancellation passes, the call counts as in
+// flight for ever, so all later offsets on this direction are inexact, as they really are.
 void beginCrossing(Direction& direction) noexcept;
 Crossing endCrossing(Direction& direction, std::uint64_t bytes) noexcept;
 

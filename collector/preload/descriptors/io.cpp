@@ -17,17 +17,16 @@ using core::rawSyscall;
 using wire::FileAccess;
 using wire::Probe;
 
-constexpr std::uint64_t kBlockBytes = 512;  // that the kernel counts in, whatever the disk's are
+constexpr std::uint64_t kBlockBytes = 512;  // the kernel's unit, whatever the disk's is
 constexpr std::size_t kLinkBytes = 32;      // "/proc/self/fd/" and a number
 
-// One to four microseconds, whatever the clock: no disk answers in that.
+// One to four microseconds, depending on the clock: no disk answers that fast.
 constexpr std::uint64_t kShortTicks = 4000;
 
-// Files that are memory, or what the kernel tells.
+// Files that are memory or information from the kernel.
 constexpr const char* kNoFiles[] = {"/proc/", "/sys/", "/dev/", "/memfd:"};
 
-// The blocks that this thread has had read from disks. Where the kernel does not count them it is
-// always 0.
+// Number of blocks read from disks for this thread. Always 0 if the kernel does not count them.
 std::uint64_t blocksRead() noexcept {
   rusage usage{};
   const bool known = rawSyscall(SYS_getrusage, RUSAGE_THREAD, core::asLong(&usage)) == 0;
@@ -46,8 +45,8 @@ void linkOf(int fd, char (&link)[kLinkBytes]) noexcept {
   link[sizeof kFolder - 1 + count] = '\0';
 }
 
-// Of a job that reads one file for each sample there are more than the table of names holds. When
-// half of that is used, a new file goes by its folder.
+// A job that reads one file per sample has more files than the table of names can hold. When half
+// of the table is used, a new file is named by its folder.
 std::uint32_t nameOf(char* path, std::size_t bytes) noexcept {
   if (const std::uint32_t name = core::internWithin(2, path, bytes); name != 0)
     return name;

@@ -1,9 +1,9 @@
-// Probe `io`: calls on regular files. The wrappers in fd_calls*.cpp bring them here.
+// Probe `io`: calls on regular files. The wrappers in fd_calls*.cpp report to it.
 #pragma once
 
 namespace sonde::preload {
 
-// Files are recorded from now on. Before the table of descriptors is started.
+// From now on files are recorded. Call it before the descriptor table is started.
 void startIo() noexcept;
 
 }  // namespace sonde::preload

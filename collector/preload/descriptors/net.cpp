@@ -17,12 +17,12 @@ namespace {
 using core::rawSyscall;
 using wire::Probe;
 
-// The channel of an endpoint in this process image's own spool. `key` says whose it is: an
-// endpoint's generation and the image's; another one's counts as none.
+// The channel of an endpoint in this process image's spool. `key`: the generations of the endpoint
+// and of the image; with any other key the cell is ignored.
 struct ChannelCell {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint32_t> id;
-  std::atomic<std::uint32_t> defining;  // generation of the image that is at it
+  std::atomic<std::uint32_t> defining;  // generation of the image that is defining it
 };
 
 ChannelCell* gChannels;
@@ -48,9 +48,9 @@ std::uint32_t define(const FdTransfer& transfer) noexcept {
       kind, inherited ? wire::ChannelDefinition::kInherited : 0, names.local, names.remote);
 }
 
-// One thread defines a channel; another that needs it meanwhile (the two directions often begin
-// together) waits for it, a moment only, since the first may be a thread that this one's signal
-// handler interrupted. 0 when there is no room for it now: a later transfer tries again.
+// One thread defines a channel. Another thread that needs it meanwhile waits briefly; the two
+// directions often begin together. It waits only briefly because its own signal handler may have
+// interrupted the first thread. Returns 0 if there is no room now; a later transfer tries again.
 std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
   const std::uint32_t image = core::imageGeneration();
   if (image == 0)
@@ -102,7 +102,7 @@ core::OpenCall begun(const FdTransfer& transfer, const void* frame) {
 }
 
 void transferred(const FdTransfer& transfer) {
-  // The bytes of a vfork child have been counted; the record would be taken for the parent's.
+  // The bytes of a vfork child have been counted, but its record would be attributed to the parent.
   if (!core::admits(Probe::Net) || core::inNotedVforkChild())
     return;
   const wire::Transfer record = recordOf(transfer);
@@ -112,8 +112,8 @@ void transferred(const FdTransfer& transfer) {
     core::emitTransfer(record, Probe::Net);
 }
 
-// Bytes went past the wrappers. A transfer of nothing, marked inexact, says so at the place where
-// the count ends.
+// Bytes bypassed the wrappers. An empty, inexact transfer marks the offset where the count becomes
+// unreliable.
 void noteBypass(int fd, FdEntry entry, Endpoint& endpoint, Way way) noexcept {
   Direction& direction = endpoint.ways[static_cast<int>(way)];
   if (direction.inexact.exchange(1, std::memory_order_relaxed) != 0)
@@ -145,7 +145,8 @@ void closingTcp(int fd, FdEntry entry, Endpoint& endpoint) {
   const std::uint64_t sent = sends.offset.load(std::memory_order_acquire);
   const std::uint64_t received = receives.offset.load(std::memory_order_acquire);
   TcpTotals totals{};
-  // Another process or thread may hold the connection, too: what it moves meanwhile is no bypass.
+  // Another process or thread may also use the connection; the bytes that it moves are not a
+  // bypass.
   if (!isQuiet(endpoint) || !readTcpTotals(fd, totals) || !isQuiet(endpoint) ||
       sends.offset.load(std::memory_order_acquire) != sent ||
       receives.offset.load(std::memory_order_acquire) != received)

@@ -26,7 +26,7 @@ using core::rawSyscall;
 constexpr std::uint8_t kTcpEstablished =
     1;  // <netinet/tcp.h> has it, and cannot stand beside <linux/tcp.h>
 
-// Appends to a name; what does not fit is left out whole.
+// Appends to a name; a part that does not fit is left out completely.
 class Name {
  public:
   explicit Name(char (&out)[64]) noexcept : out_(out) { out_[0] = '\0'; }
@@ -61,7 +61,7 @@ bool readOption(int fd, int level, int option, void* value, socklen_t size) noex
   return rawSyscall(SYS_getsockopt, fd, level, option, asLong(value), asLong(&size)) == 0;
 }
 
-// A v4 address that a v6 socket maps is spelled as v4: that is how the other end knows it.
+// Spells a v4 address that a v6 socket maps as v4, because the other end knows it that way.
 void nameAddress(const sockaddr_storage& address, char (&out)[64]) noexcept {
   Name name(out);
   char text[INET6_ADDRSTRLEN];
@@ -95,7 +95,7 @@ struct UnixQuery {
   unix_diag_req request;
 };
 
-// The answer to one UnixQuery; 0 when it names no peer.
+// The peer in the answer to one UnixQuery; 0 if it names none.
 std::uint32_t peerIn(const char* answer, std::size_t size) noexcept {
   nlmsghdr header{};
   if (size < sizeof header + sizeof(unix_diag_msg))
@@ -121,7 +121,7 @@ std::uint32_t peerIn(const char* answer, std::size_t size) noexcept {
 }
 
 // Asks the kernel which socket is connected to the UNIX socket with this inode. The answer to a
-// query of one socket is there when the send returns.
+// query for one socket is ready when the send returns.
 std::uint64_t askPeerInode(std::uint64_t inode) noexcept {
   const long netlink = core::apart(rawSyscall(
       SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
@@ -229,10 +229,10 @@ bool readTcpTotals(int fd, TcpTotals& totals) noexcept {
     if (rawSyscall(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, asLong(&info), asLong(&size)) != 0 ||
         size < kNeeded)
       return false;
-    // What arrives between the two calls is in one of them only.
+    // Bytes that arrive between the two calls are in only one of the counts.
     if (unreadBytes(fd) != before)
       continue;
-    // Bytes that never left yet are the writer's all the same.
+    // Bytes that have not left yet still count as the writer's.
     totals.sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
     totals.received = info.tcpi_bytes_received - static_cast<std::uint64_t>(before);
     totals.ended = info.tcpi_state != kTcpEstablished;

@@ -1,5 +1,5 @@
-// What the kernel says about a socket or a pipe, asked without libc's errno: its kind, the names of
-// its two ends as wire::ChannelDefinition spells them, and TCP's own count of bytes. Stateless; any
+// Facts from the kernel about a socket or a pipe: its kind, the names of its two ends as in
+// wire::ChannelDefinition, and TCP's byte counts. Does not change libc's errno. Stateless; any
 // thread; a few system calls each.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace sonde::preload {
 
-// Tcp, Unix or Other.
+// Returns Tcp, Unix or Other.
 FdKind kindOfSocket(int fd) noexcept;
 FdKind kindOfSocket(int domain, int type, int protocol) noexcept;
 
@@ -18,20 +18,20 @@ struct ChannelNames {
   char local[64];
   char remote[64];  // empty: unknown
 };
-// `peerInode` of a UNIX socket where it is known, else 0: asked of the kernel's socket diagnostics.
+// `peerInode`: of a UNIX socket, if known; else 0, and the kernel's socket diagnostics are asked.
 ChannelNames namesOf(int fd, FdKind kind, std::uint64_t peerInode) noexcept;
 
-// The inode of an open descriptor; 0 when it has none.
+// The inode of an open descriptor; 0 if it has none.
 std::uint64_t inodeOf(int fd) noexcept;
 
-// What was written to and read from a TCP socket so far, by whoever has it. The ends of the stream
-// count as a byte in some states: each figure may then be one too high.
+// Bytes written to and read from a TCP socket so far, by any process. In some states the end of a
+// stream counts as a byte: each figure may then be one too high.
 struct TcpTotals {
   std::uint64_t sent;
   std::uint64_t received;
   bool ended;
 };
-// False when this kernel does not tell.
+// False if this kernel does not report it.
 bool readTcpTotals(int fd, TcpTotals& totals) noexcept;
 
 }  // namespace sonde::preload

@@ -1,14 +1,13 @@
-// The collectives of libgloo. This object alone includes libgloo's headers and is compiled with
-// exceptions, which they need; it only reads fields. Each function below is the one that the header
-// declares, so it is a friend of its options, and so a caller's reference binds to it. What libgloo
-// throws passes through: there is no try block, no guard and nothing to destroy around a forwarded
-// call. A call that throws leaves no record.
+// Intercepts the collectives of libgloo. Only this object includes libgloo's headers. It is
+// compiled with exceptions because they need them, and only reads fields. Each function below is
+// the one that the header declares, so it is a friend of its options, and a caller's reference
+// binds to it. Exceptions of libgloo pass through: there is no try block, no guard and nothing to
+// destroy around a forwarded call. A call that throws leaves no record.
 //
-// Of a Gloo that is not the one of the headers, each function's first call proves its options'
-// layout (see gloo_layout.h) before any later one reads their fields.
+// If the process's Gloo is not the one of the headers, each function's first call proves its
+// options' layout (see gloo_layout.h). Only then may later calls read their fields.
 #include <ostream>
-// gloo/types.h wants <iostream> for a declaration, which would bring a static object of libstdc++
-// with it.
+// gloo/types.h includes <iostream> for a declaration, which would add a static object of libstdc++.
 #define _GLIBCXX_IOSTREAM 1  // NOLINT(readability-identifier-naming)
 #include "collector/core/emit.h"
 #include "collector/core/open_calls.h"
@@ -46,21 +45,21 @@ namespace core = sonde::core;
 using Buffer = std::unique_ptr<transport::UnboundBuffer>;
 using Buffers = std::vector<Buffer>;
 
-// What one call moves; `bytes` is nccl-tests' size, the same on every rank.
+// The data that one call moves; `bytes` is nccl-tests' size, the same on every rank.
 struct Amounts {
   std::uint64_t bytes;
   std::uint64_t send;
   std::uint64_t receive;
 };
 
-// Nothing when the call is not to be recorded.
+// Empty if the call is not recorded.
 struct Pending {
   sonde::wire::Collective record;
   bool active;
   core::OpenCall open;
 };
 
-// Whether fields are what they should be, without believing that what they point to is there.
+// Checks that fields have the expected values, without trusting that their pointers are valid.
 class Proof {
  public:
   explicit Proof(const void* function) noexcept : function_(function) {}
@@ -73,7 +72,7 @@ class Proof {
     std::uint64_t size = 0;
     return sonde::preload::gloo::isBuffer(buffer.get(), function_, size) && size == expected;
   }
-  // Either may be absent: what it stands for is then in the other.
+  // Either may be absent; the other then serves both purposes.
   bool buffer(const Buffer& first, const Buffer& second, std::uint64_t expected) const noexcept {
     return buffer(first != nullptr ? first : second, expected);
   }
@@ -83,7 +82,7 @@ class Proof {
     return sonde::preload::gloo::copySafely(&first, buffers.data(), sizeof first) &&
            sonde::preload::gloo::isBuffer(first, function_, size) && size == expected;
   }
-  // One length for each member, together those of the buffer.
+  // One length per member; their sum is the buffer's length.
   bool lengths(const std::vector<std::size_t>& lengths,
                int members,
                std::size_t elementSize,
@@ -104,8 +103,8 @@ class Proof {
   const void* function_;
 };
 
-// Which member of which group calls, when the call is to be recorded and the fields of its options
-// may be read: else `context` is nullptr. `proved` is asked only once the options are known to be
+// Which member of which group calls. `context` is nullptr if the call is not to be recorded or the
+// fields of its options may not be read. `proved` is called only once the options are known to be
 // readable memory.
 template <typename Function, typename Options, typename Proved>
 Caller callerOf(RealGloo<Function>& real,

@@ -20,16 +20,17 @@ constexpr int kMaxMembers = core::CommunicatorHint::kMaxRanks;
 
 struct Context {
   std::atomic<const void*> address;  // nullptr: free; kTaken: being filled in
-  // A process image's generation << 32 | the id in its spool. Another image's counts as none.
+  // A process image's generation << 32 | the id in its spool. Ignored if the generation is another
+  // image's.
   std::atomic<std::uint64_t> communicator;
-  std::atomic<std::uint32_t> defining;  // generation of the image that is at it
+  std::atomic<std::uint32_t> defining;  // generation of the image that is defining it
   int rank;
   int size;
   std::uint64_t group;  // hash of its key without "#n"
   char key[kKeyBytes];
   bool membersKnown;
   std::int32_t members[kMaxMembers];
-  // By tag modulo kTagCells: how often a tag came again << 32 | tag last seen there; 0: none yet.
+  // By tag modulo kTagCells: number of repetitions of a tag << 32 | last tag seen; 0: none yet.
   std::atomic<std::uint64_t> tags[kTagCells];
 };
 
@@ -39,7 +40,7 @@ constexpr std::size_t kMaxContexts = 128;
 constinit Context gContexts[kMaxContexts]{};  // no constructor to run in every process
 const char kTaken = 0;
 
-// How many communicators of each key there have been, and how many contexts of each size.
+// The number of communicators per key, and of contexts per size, so far.
 struct Count {
   std::atomic<std::uint64_t> what;
   std::atomic<std::uint32_t> count;
@@ -69,7 +70,7 @@ std::size_t appendNumber(char* text, std::size_t length, std::uint64_t number) n
   return length;
 }
 
-// The ranks of the members in order, where they can be known without a hint: because the group is
+// Fills in the ranks of the members in order, if they are known without a hint because the group is
 // the whole job.
 bool fillInMembers(Context& context) noexcept {
   if (context.size <= 0 || context.size > kMaxMembers)
@@ -86,8 +87,8 @@ std::uint64_t hashOf(const char* text) noexcept {
   return hash;
 }
 
-// Another context of the same live communicator for which `suits` holds: groups with several
-// network devices have one for each. nullptr when there is none.
+// Returns another context of the same live communicator for which `suits` returns true, or nullptr.
+// Groups with several network devices have one context per device.
 template <typename Suits>
 const Context* sibling(const Context& own, Suits suits) noexcept {
   for (const Context& other : gContexts) {
@@ -99,7 +100,7 @@ const Context* sibling(const Context& own, Suits suits) noexcept {
   return nullptr;
 }
 
-// Makes the key that the members know the group by into one that no group before it had.
+// Extends the members' key of the group to one that no earlier group had.
 void fillInKey(Context& context, const char* key) noexcept {
   context.group = hashOf(key);
   const Context* other = sibling(context, [](const Context&) { return true; });
@@ -133,7 +134,7 @@ void fillIn(Context& context) noexcept {
   fillInKey(context, key);
 }
 
-// 0: none in this image's spool.
+// Returns the id in this image's spool; 0: none.
 std::uint32_t idIn(std::uint32_t image, const Context& context) noexcept {
   const std::uint64_t known = context.communicator.load(std::memory_order_acquire);
   return known >> 32 == image ? static_cast<std::uint32_t>(known) : 0;
@@ -184,8 +185,7 @@ void destroyed(const void* address) noexcept {
     context->address.store(nullptr, std::memory_order_release);
 }
 
-// A constructor that threw, or a destructor that was not seen, leaves an entry of the same address
-// behind.
+// If a constructor threw or a destructor was not seen, an entry with the same address is left over.
 void constructed(const void* address, int rank, int size) noexcept {
   destroyed(address);
   add(address, rank, size);
@@ -217,12 +217,13 @@ std::uint64_t nextSequence(Context* context, std::uint32_t tag) noexcept {
   std::uint64_t seen = 0;
   const auto next = [&](std::uint64_t before) {
     const std::uint64_t rounds = before / kRound;
-    // Tags that only grow stay in round 1, which is written as 0 below; one that does not grow
-    // starts the next.
+    // Tags that only grow stay in round 1, which is written as 0 below. A tag that does not grow
+    // starts the next round.
     const bool again = before != 0 && tag <= static_cast<std::uint32_t>(before);
     return (before == 0 ? 1 : rounds + (again ? 1 : 0)) * kRound | tag;
   };
-  core::exchangeWith(cell, seen, next);  // given up, another call may have the number, too
+  // After too many tries another call may get the same number.
+  core::exchangeWith(cell, seen, next);
   return next(seen) - kRound;
 }
 

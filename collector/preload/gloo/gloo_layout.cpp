@@ -19,14 +19,14 @@ struct BuildId {
   std::size_t size;
 };
 
-// What dl_iterate_phdr looks for: the object that holds `address`.
+// dl_iterate_phdr's search for the object that contains `address`.
 struct Search {
   std::uintptr_t address;
   BuildId id;
   bool found;
 };
 
-// The id among the notes at `at`.
+// Reads the build id from the notes at `at`.
 bool readBuildId(const char* at, const char* end, BuildId& id) noexcept {
   while (static_cast<std::size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;

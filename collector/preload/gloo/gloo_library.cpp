@@ -21,7 +21,7 @@ constexpr char kSoname[] = "libgloo.so.0";
 std::atomic<bool> gCalled{false};  // whether a wrapper has ever run
 
 void* lookUp(const char* name) noexcept {
-  // Stays open: what was found in it must stay valid.
+  // Stays open, because functions found in it must stay valid.
   if (void* library = dlopen(kSoname, RTLD_NOLOAD | RTLD_LAZY); library != nullptr) {
     if (void* found = dlsym(library, name); found != nullptr)
       return found;
@@ -35,7 +35,8 @@ int isLibtorch(dl_phdr_info* object, std::size_t, void* data) noexcept {
   return 0;
 }
 
-// A distributed run whose PyTorch holds a Gloo that it does not export never comes by here.
+// In a distributed run whose PyTorch contains a Gloo that it does not export, no wrapper is ever
+// called.
 __attribute__((destructor)) void explainAbsence() noexcept {
   const char* worldSize = std::getenv("WORLD_SIZE");
   if (gCalled.load(std::memory_order_relaxed) || !core::enabled(wire::Probe::Gloo) ||

@@ -1,5 +1,5 @@
-// The libgloo of this process: where its real functions are. Any thread may ask; the answers are
-// found once.
+// The libgloo of this process and its real functions. Any thread may call; each lookup is done
+// once.
 #pragma once
 
 #include "collector/preload/gloo/gloo_layout.h"
@@ -8,12 +8,12 @@
 
 namespace sonde::preload::gloo {
 
-// The function `name` (mangled) of the libgloo that a caller would have reached without Sonde.
-// RTLD_NEXT is of no use: Python loads PyTorch, and libgloo with it, RTLD_LOCAL. nullptr only where
-// nobody defines it.
+// Returns the function `name` (mangled) that a caller would have reached without Sonde. RTLD_NEXT
+// does not find it, because Python loads PyTorch, and libgloo with it, RTLD_LOCAL. nullptr only if
+// no library defines it.
 void* realSymbol(const char* name) noexcept;
 
-// A function that one of Sonde's stands in front of. Constant-initialised.
+// A function that Sonde intercepts. Constant-initialised.
 template <typename Function>
 class RealGloo {
  public:
@@ -28,7 +28,7 @@ class RealGloo {
     }
     return found;
   }
-  // What is known of the options that it is given.
+  // The knowledge about the layout of its options.
   std::atomic<Layout>& layout() noexcept { return layout_; }
 
  private:

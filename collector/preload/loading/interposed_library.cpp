@@ -16,7 +16,7 @@ void* baseOf(const void* address) noexcept {
   return dladdr(address, &object) == 0 ? nullptr : object.dli_fbase;
 }
 
-// Of the object that `address` is in; nullptr: it is in none.
+// The handle of the object that contains `address`; nullptr: none does.
 void* handleOf(const void* address) noexcept {
   Dl_info object{};
   return address == nullptr || dladdr(address, &object) == 0
@@ -24,7 +24,7 @@ void* handleOf(const void* address) noexcept {
              : dlopen(object.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
 }
 
-// Not Sonde's own: the main program's handle stands for all that is global.
+// Ignores Sonde's own: the main program's handle finds all global symbols.
 void* definitionIn(void* scope, const char* name) noexcept {
   void* const found = scope == nullptr ? nullptr : dlsym(scope, name);
   return found == nullptr || baseOf(found) == baseOf(&kHere) ? nullptr : found;
@@ -32,8 +32,8 @@ void* definitionIn(void* scope, const char* name) noexcept {
 
 }  // namespace
 
-// As the loader binds the caller: what is global first, then what the caller itself has or needs. A
-// program that asks with dlsym may have loaded the library for itself alone.
+// Searches as the loader binds the caller: first global symbols, then those that the caller has or
+// needs. A program that uses dlsym may have loaded the library without making it global.
 void* InterposedLibrary::findScope(const char* name, const void* caller) const noexcept {
   if (definitionIn(RTLD_NEXT, name) != nullptr)
     return RTLD_NEXT;
@@ -44,7 +44,8 @@ void* InterposedLibrary::findScope(const char* name, const void* caller) const n
     if (definitionIn(handle, name) != nullptr)
       return handle;
   }
-  return handleOf(definitionAnywhere(name));  // in another library, which holds it itself
+  // In another library, which contains the function itself.
+  return handleOf(definitionAnywhere(name));
 }
 
 void* InterposedLibrary::find(const char* name, const void* caller) noexcept {

@@ -11,10 +11,11 @@
 namespace sonde::preload {
 namespace {
 
-constexpr int kMostObjects = 1 << 16;  // while other threads load more
+constexpr int kMostObjects = 1 << 16;  // a limit, in case other threads keep loading objects
 
-// The path of the n-th loaded object. Objects are opened outside dl_iterate_phdr, which holds a
-// lock that another thread's dlopen waits for while it holds the one that dlopen needs.
+// The path of the n-th loaded object. Objects are opened outside dl_iterate_phdr to avoid a
+// deadlock. It holds a lock that another thread's dlopen waits for while holding the lock that
+// dlopen needs.
 struct Loaded {
   int countdown;
   char path[4096];

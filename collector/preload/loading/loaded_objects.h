@@ -1,5 +1,5 @@
-// The shared objects of this process. Any thread; no lock is held while an object is opened, and
-// nothing allocates but the loader.
+// The shared objects of this process. Any thread. No lock is held while an object is opened, and
+// only the loader allocates.
 #pragma once
 
 #include <link.h>
@@ -8,15 +8,15 @@
 
 namespace sonde::preload {
 
-// Whether one of the object's segments holds `address`.
+// Whether one of the object's segments contains `address`.
 bool objectHolds(const dl_phdr_info& object, std::uintptr_t address) noexcept;
 
-// Whether it lies in the program itself.
+// Whether `address` is in the program itself.
 bool isOfProgram(const void* address) noexcept;
 
-// The definition of `name` in any object but the caller's library, however that object was loaded:
-// RTLD_NEXT does not see what Python has loaded RTLD_LOCAL. nullptr: none has it. The object stays
-// open.
+// Returns the definition of `name` in any object except the caller's library, however it was
+// loaded. RTLD_NEXT does not find objects that Python has loaded RTLD_LOCAL. nullptr: none defines
+// it. The object stays open.
 void* definitionAnywhere(const char* name) noexcept;
 
 }  // namespace sonde::preload

@@ -1,6 +1,6 @@
-// Between libsonde_preload.so and libsonde_memory.so, which stands in front of the functions that
-// allocate memory: the first looks for the second's function when it is loaded, and brings it what
-// it needs. Any thread; nothing of it locks, blocks or changes errno.
+// The interface between libsonde_preload.so and libsonde_memory.so, which intercepts the functions
+// that allocate memory. When libsonde_preload.so is loaded, it looks up the other library's
+// function and passes it this table. Any thread; no function locks, blocks or changes errno.
 #pragma once
 
 #include "collector/wire/memory_records.h"
@@ -15,17 +15,17 @@ struct Hooks {
   std::uint32_t version;
   bool (*records)();
   std::uint64_t (*ticks)();
-  // False: it could not be recorded, and has been counted. `record` has everything but the header's
+  // False: it could not be recorded, and was counted. `record` has everything except the header's
   // size and kind.
   bool (*allocated)(const wire::Allocation& record);
   void (*released)(const wire::Release& record);
-  // There is no room to remember an allocation.
+  // Counts an allocation for which the table has no room.
   void (*lose)();
-  // A fact of the process, for the trace.
+  // Reports a fact of the process in the trace.
   void (*say)(const char* text);
 };
 
-// "sonde_memory_begin": once. `threshold`: the least bytes of malloc that are recorded.
+// "sonde_memory_begin": called once. `threshold`: malloc blocks from this size on are recorded.
 using Begin = void (*)(const Hooks* hooks, std::uint64_t threshold);
 
 }  // namespace sonde::preload::memory

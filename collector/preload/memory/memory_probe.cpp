@@ -1,4 +1,4 @@
-// Begins libsonde_memory.so, which stands in front of the functions that allocate memory, with the
+// Starts libsonde_memory.so, which intercepts the functions that allocate memory, and passes it the
 // table of memory/memory_hooks.h.
 
 #include "collector/core/emit.h"
@@ -40,13 +40,13 @@ void say(const char* text) noexcept {
 
 constexpr Hooks kHooks = {kHooksVersion, records, ticks, allocated, released, lose, say};
 
-// Here, because the other library may not be constructed yet.
+// Called from here, because the other library may not be initialised yet.
 __attribute__((constructor(104))) void begin() {
   if (!core::isSource(wire::Probe::Memory))
     return;
   const auto begin = reinterpret_cast<Begin>(dlsym(RTLD_DEFAULT, "sonde_memory_begin"));
   if (begin == nullptr)
-    dlerror();  // or it would say so to the program, which did not ask
+    dlerror();  // otherwise the program's next dlerror() would report this lookup
   else
     begin(&kHooks, core::gSpool.session->memoryThreshold);
 }

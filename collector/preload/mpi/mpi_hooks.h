@@ -1,7 +1,7 @@
-// What libsonde_mpi.so, which stands in front of MPI's functions and knows what they mean, asks of
-// libsonde_preload.so, which records. Both are of one build: the first finds the second's table by
-// dlsym("sonde_mpi_hooks") when it is loaded, and a table of another version is none. Any thread;
-// no hook locks, allocates, fails or changes errno.
+// The functions of libsonde_preload.so, which records, for libsonde_mpi.so, which intercepts MPI's
+// functions. Both are from one build. When libsonde_mpi.so is loaded, it looks up the table with
+// dlsym("sonde_mpi_hooks") and ignores a table of another version. Any thread; no hook locks,
+// allocates, fails or changes errno.
 #pragma once
 
 #include "collector/core/platform/clock.h"
@@ -14,27 +14,26 @@ namespace sonde::preload::mpi {
 
 inline constexpr std::uint32_t kHooksVersion = 3;
 
-// What an interval of the calling thread is recorded as.
+// The begin and end of an interval of the calling thread.
 struct Interval {
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
 };
 
-// Names a call that the recorder is shown while it lasts.
+// Identifies a call that is shown to the recorder while it lasts.
 using OpenCall = std::uint32_t;
 inline constexpr OpenCall kNotShown = ~OpenCall{0};
 
 struct Hooks {
   std::uint32_t version;
   const core::ClockChoice* clock;
-  std::uint64_t (*ticks)() noexcept;  // where the clock is not the TSC
-  // Whether the run was asked for the probe at all. Not before the program's own code runs.
+  std::uint64_t (*ticks)() noexcept;  // for clocks other than the TSC
+  // Whether the run requested the probe. Not valid before the program's own code runs.
   bool (*isSource)() noexcept;
-  // Whether it records now. The others below may be called all the same: they then do
-  // nothing.
+  // Whether it records now. If not, the functions below may still be called and do nothing.
   bool (*enabled)() noexcept;
   std::uint32_t (*intern)(const char* text) noexcept;
-  // 0: it could not be defined.
+  // 0: the channel could not be defined.
   std::uint32_t (*defineChannel)(const char* local, const char* remote) noexcept;
   std::uint32_t (*defineCommunicator)(const char* key,
                                       const std::int32_t* ranks,
@@ -43,11 +42,12 @@ struct Hooks {
   void (*message)(const wire::Message& record) noexcept;
   void (*messages)(const wire::Message& sent, const wire::Message& received) noexcept;
   void (*call)(wire::SliceKind kind, std::uint32_t name, Interval interval) noexcept;
-  // Whether it was recorded: then its end is, too.
+  // Whether it was recorded; if so, its end is recorded too.
   bool (*collective)(const wire::Collective& record) noexcept;
   void (*collectiveEnd)(std::uint64_t number, std::uint64_t ticks) noexcept;
-  // The calling thread is about to make a call that may wait: its record, as far as it is known,
-  // with an end of 0. `frame`: as in core/open_calls.h. returned(): it has.
+  // The calling thread is about to make a call that may wait. The record is as complete as
+  // possible, with an end of 0. `frame`: as in core/open_calls.h. Call returned() when the call has
+  // returned.
   OpenCall (*sends)(const wire::Message& record, const void* frame) noexcept;  // or receives
   OpenCall (*joins)(const wire::Collective& record, const void* frame) noexcept;
   OpenCall (*waits)(wire::SliceKind kind,
@@ -56,7 +56,7 @@ struct Hooks {
                     const void* frame) noexcept;
   void (*returned)(OpenCall call) noexcept;
   void (*lose)(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept;
-  // The MPI that calls itself so is none that Sonde knows.
+  // Reports an MPI that Sonde does not support, by its version text.
   void (*unknown)(const char* version) noexcept;
 };
 

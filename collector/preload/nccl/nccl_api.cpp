@@ -31,13 +31,13 @@ bool isSource() noexcept {
          (core::gSpool.session->probeMask >> static_cast<int>(Probe::Nccl) & 1) != 0;
 }
 
-// nullptr: there is nothing to record with.
+// nullptr: the thread cannot record.
 ThreadState* thisThread() noexcept {
   ThreadState* const state = core::tState;
   return core::isCurrent(state) ? state : core::registerSelf();
 }
 
-// The same where the source is on; what is not recorded for want of a thread counts as lost.
+// The same if the source is on. Without a thread, the record counts as lost.
 ThreadState* threadFor(RecordKind kind) noexcept {
   if (!isSource())
     return nullptr;
@@ -59,7 +59,8 @@ bool failed(int result) noexcept {
   return result != kSuccess && result != kInProgress;
 }
 
-// Not of one that another thread is destroying: NCCL may not be asked about it any more.
+// Does nothing for a communicator that another thread is destroying: NCCL may not be asked about it
+// any more.
 void describe(Handle handle, const void* api) noexcept {
   Communicator* const communicator = findCommunicator(handle);
   const Library* const library = gLibrary.load(std::memory_order_relaxed);
@@ -74,14 +75,14 @@ void describe(Handle handle, const void* api) noexcept {
   communicator->size.store(size, std::memory_order_relaxed);
 }
 
-// NCCL has loaded the driver by now.
+// Looks for the driver again: NCCL has loaded it by now.
 Handle add(const CommunicatorFacts& facts, const void* api) noexcept {
   findDriverAgain();
   return addCommunicator(facts, api);
 }
 
-// One that came by a way that is not seen is known from its first call on, and NCCL is asked about
-// it once that has succeeded: it need not be one.
+// A communicator whose creation was not seen is registered at its first call. It may be invalid, so
+// NCCL is asked about it only after that call has succeeded.
 Handle communicatorOf(const void* api) noexcept {
   if (api == nullptr)
     return {};
@@ -107,7 +108,7 @@ CallFacts factsOf(const ApiCall& call) noexcept {
   return facts;
 }
 
-// Whether the call is the program's own; then it is what the thread is inside of.
+// Whether the call is the program's own. If so, it becomes the call that the thread is in.
 bool enter(ThreadState* thread, Handle call) noexcept {
   if (thread == nullptr || thread->ncclCall != 0)
     return false;
@@ -123,7 +124,7 @@ Handle capturedIn(Handle communicator) noexcept {
           communicator.index | kApiHasCommunicator | kApiCaptured};
 }
 
-// The host seldom waits in these, but to set up a communicator is to wait for all its ranks.
+// The host seldom waits in these calls, but setting up a communicator waits for all its ranks.
 OpenCall show(OpenCall open, const char* name, const void* frame) noexcept {
   wire::Call record{};
   record.header.subject = core::intern(name);
@@ -159,7 +160,7 @@ void writeCall(const char* name, std::uint64_t beginTicks, int result) noexcept 
     core::emitArgInt({0, record}, key(), result);
 }
 
-// What is not to be: its number is the next one's.
+// Undoes a call that does not take place: the next call gets its number.
 void drop(const OpenCall& open, const ApiCall& call) noexcept {
   const Handle made = handleOf(open.call);
   dropApiCall(made);
@@ -224,7 +225,7 @@ void groupStarted() noexcept {
 void add(const NewCommunicator& made) noexcept {
   if (*made.place == nullptr)
     return;
-  removeApiCommunicator(*made.place);  // one that went by a way that is not seen
+  removeApiCommunicator(*made.place);  // a communicator that was destroyed without Sonde seeing it
   add({nullptr, made.hash, made.size, made.rank, made.ownHash}, *made.place);
 }
 
@@ -235,7 +236,7 @@ bool groupEnded(bool launched) noexcept {
   if (!launched)
     dropApiCallsSince(thread->ncclBefore);
   NewCommunicator made;
-  while (takePromised(thread, made))  // ends: only this thread promises to itself
+  while (takePromised(thread, made))  // ends: only this thread adds to its own list
     add(made);
   return true;
 }

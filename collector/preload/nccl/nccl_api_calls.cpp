@@ -18,7 +18,8 @@ using wire::Probe;
 
 namespace {
 
-// Another thread ends the communicator. What has no handle is none, or was counted as lost.
+// Another thread destroys the communicator. A missing handle means that it was invalid, or was
+// counted as lost.
 void countGone(Handle handle) noexcept {
   if (handle && core::enabled(Probe::Nccl))
     core::countLoss(Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::Definitions);
@@ -45,7 +46,7 @@ void endApiCall(Handle handle, const CallFacts& facts, std::uint8_t group) noexc
   Call call;
   if (!readCall(handle, call) || !call.identity.byApi)
     return;
-  // NCCL may have been asked only now.
+  // NCCL may only now have been asked about it.
   if (const Communicator* const known = findCommunicator(call.identity.communicator);
       known != nullptr) {
     fillInSizes(call.record, *known, facts);
@@ -84,7 +85,7 @@ Handle communicatorOfCall(Handle handle) noexcept {
   return readCall(handle, call) ? call.communicator : Handle{};
 }
 
-// The last gives its number back first.
+// Starts with the last call, which gives its number back first.
 void dropApiCallsSince(std::uint64_t number) noexcept {
   Call call;
   for (std::uint32_t back = 0; back < kMaxCalls; ++back) {

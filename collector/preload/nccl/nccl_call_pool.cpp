@@ -14,13 +14,13 @@ constexpr std::uint32_t kMaxTries = 256;
 constexpr std::uint64_t kClaimed = 1u << 31;  // being written
 constexpr std::uint64_t kRunning = 1u << 30;  // not enqueued yet
 constexpr std::uint64_t kTold = 1u << 29;
-constexpr std::uint64_t kNothing = 1u << 28;  // and will not be told of
+constexpr std::uint64_t kNothing = 1u << 28;  // and will not be reported
 constexpr std::uint64_t kChildren = kNothing - 1;
 constexpr std::uint64_t kInUse = kClaimed | kRunning | kChildren;
 
 struct Place {
   std::atomic<std::uint64_t> state;
-  std::atomic<std::uint64_t> last;  // when the last child stopped: a Stamp
+  std::atomic<std::uint64_t> last;  // a Stamp: when the last child stopped
   SharedValue<Call> call;
 };
 
@@ -39,8 +39,8 @@ Handle handleOf(const Place& place, std::uint64_t state) noexcept {
   return {HandleKind::Call, generationOf(state), static_cast<std::uint32_t>(&place - gPlaces)};
 }
 
-// The lowest bits of a generation << kTickBits | those of ticks, which are 0 where there are none.
-// A child that leaves a call which has gone meanwhile finds another's generation.
+// The lowest bits of a generation << kTickBits | the lowest bits of ticks, 0 if none. A child that
+// leaves a call whose place was reused finds another generation.
 using Stamp = std::uint64_t;
 constexpr int kTickBits = 56;
 constexpr std::uint64_t kTicks = (std::uint64_t{1} << kTickBits) - 1;
@@ -49,14 +49,14 @@ Stamp stampOf(std::uint32_t generation, std::uint64_t ticks) noexcept {
   return std::uint64_t{generation} << kTickBits | (ticks & kTicks);
 }
 
-// The highest bits are those that are nearest to now.
+// Restores the highest bits so that the result is nearest to now.
 std::uint64_t ticksOf(Stamp stamp) noexcept {
   const std::uint64_t now = core::readTicks();
   const auto passed = static_cast<std::int64_t>((now - stamp) << (64 - kTickBits));
   return (stamp & kTicks) == 0 ? 0 : now - static_cast<std::uint64_t>(passed >> (64 - kTickBits));
 }
 
-// nullptr: all of those looked at are in use.
+// nullptr: all places that were tried are in use.
 Place* take(std::uint32_t& generation) noexcept {
   for (std::uint32_t tries = 0; tries < kMaxTries; ++tries) {
     Place& place = gPlaces[gNext.fetch_add(1, std::memory_order_relaxed) % kMaxCalls];
@@ -96,8 +96,8 @@ bool readFirst(Handle handle, Part& part) noexcept {
   return stateOfCall(handle, state);
 }
 
-// Takes the call to change(state), unless that is the state it is in. `state` gets what it was in.
-// nullptr also where others change it without end: then it is as if the call were gone.
+// Changes the call's state to change(state), unless that is the same. `state` gets the previous
+// state. Also returns nullptr if others keep changing it; the caller then treats the call as gone.
 template <typename Change>
 Place* exchange(Handle handle, std::uint64_t& state, Change change) noexcept {
   Place* const place = placeOf(handle);

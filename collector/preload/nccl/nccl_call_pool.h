@@ -1,9 +1,9 @@
-// The calls that are known, in a fixed pool of places. A call is written once, before its handle is
-// given out, and read by copying it: what a place holds may change under a reader, which then finds
-// none. A place is taken again when kMaxCalls later calls have come and nothing of the call runs.
+// The known calls, in a fixed pool of places. A call is written once, before its handle is handed
+// out, and read by copying. If its place is reused during a read, the reader gets nothing. A place
+// is reused when kMaxCalls later calls have come and nothing of the call runs.
 //
-// Any thread; nothing locks, allocates or waits. Nothing here writes a record: what comes of a
-// change of state is its caller's.
+// Any thread; no function locks, allocates or waits. No function here writes a record: the caller
+// acts on a change of state.
 #pragma once
 
 #include "collector/preload/nccl/nccl_pool.h"
@@ -17,10 +17,10 @@ constexpr std::uint32_t kMaxCalls = 4096;
 
 struct CallIdentity {
   Handle communicator;
-  bool byApi = false;            // else the profiler interface told of it first
-  bool recorded = false;         // recording was on when it began; else nothing is written of it
-  const void* thread = nullptr;  // that made it, as core::tState has it
-  std::uint64_t number = 0;      // as its record has it
+  bool byApi = false;            // else the profiler interface reported it first
+  bool recorded = false;         // recording was on when it began; else no record is written
+  const void* thread = nullptr;  // the thread that made it: core::tState
+  std::uint64_t number = 0;      // as in its record
 };
 
 struct Call {
@@ -32,40 +32,40 @@ struct Call {
   std::uint64_t bufferBytes = 0;  // count times the size of an element
 };
 
-// What of a call runs when its state changes.
+// The running parts of a call when its state changes.
 struct CallRest {
   bool running = false;         // it had not been enqueued
-  bool children = false;        // there were some
-  std::uint64_t lastTicks = 0;  // when the last child stopped; 0: none has
+  bool children = false;        // it had children
+  std::uint64_t lastTicks = 0;  // when the last child stopped; 0: none has stopped
 };
 
-// It runs from now on. `isNothing`: the profiler interface is not going to tell of it. Kind None:
-// all the places that were looked at are in use.
+// Adds a running call. `isNothing`: the profiler interface will not report it. Kind None: all
+// places that were tried are in use.
 Handle publishCall(const Call& call, bool isNothing) noexcept;
-// False: the handle is of no call, or of one whose place another has now.
+// False: the handle is invalid, or its place was reused.
 bool readCall(Handle handle, Call& call) noexcept;
 bool readCall(Handle handle, CallIdentity& identity) noexcept;  // cheaper
 
-// All below are without effect, and false, when the handle is of no call that is known.
+// The functions below have no effect and return false if the handle belongs to no known call.
 
-// The call has been enqueued. False also when it was before.
+// The call has been enqueued. Also false if it already was.
 bool finishCall(Handle handle, CallRest& rest) noexcept;
-// It is known no longer. False also when nothing of it runs.
+// Forgets the call. Also false if nothing of it runs.
 bool closeCall(Handle handle, CallRest& rest) noexcept;
-// A child starts, and stops. leaveChild() is true for the last one of a call that has been
-// enqueued; `latest` then is when the last of its children stopped.
+// A child starts or stops. leaveChild() returns true for the last child of an enqueued call;
+// `latest` is then when the last of its children stopped.
 bool joinChild(Handle handle) noexcept;
 bool leaveChild(Handle handle, std::uint64_t ticks, std::uint64_t& latest) noexcept;
-// The profiler interface tells of it. False also when it was before.
+// The profiler interface reports the call. Also false if it already had.
 bool tellOfCall(Handle handle) noexcept;
-// It is not going to, as was found out late.
+// The interface will not report it; this was found out late.
 void passOverCall(Handle handle) noexcept;
 bool isUntold(Handle handle) noexcept;
-// Something of it runs.
+// Whether something of it runs.
 bool isOpen(Handle handle) noexcept;
 
-// The call in place `back`, of kMaxCalls, before the one that was taken last; 0: that one. Kind
-// None: there is none, or it is being made.
+// The call in the place that was taken `back` (< kMaxCalls) places before the latest one. Kind
+// None: it has no call, or the call is being written.
 Handle callBefore(std::uint32_t back) noexcept;
 
 }  // namespace sonde::preload::nccl

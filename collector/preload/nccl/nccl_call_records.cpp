@@ -16,7 +16,7 @@ using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
 
-constexpr auto kNotCounted = static_cast<std::uint64_t>(-1);  // by countPeerCall()
+constexpr auto kNotCounted = static_cast<std::uint64_t>(-1);  // returned by countPeerCall()
 constinit std::atomic<std::uint64_t> gNumber{0};
 
 std::uint32_t word(const char* text) noexcept {
@@ -46,12 +46,13 @@ void fillIn(Collective& record, const Communicator& communicator, const CallFact
   record.ownNumber = facts.number;
 }
 
-// The call is recorded, but something of it is not.
+// The call is recorded, but a part of it is not.
 void countPart() noexcept {
   core::countLoss(Probe::Nccl, RecordKind::CollectivePart, LossReason::Definitions);
 }
 
-// A communicator is defined as late as can be: what the profiler interface says of it comes first.
+// Communicators are defined as late as possible, so that the profiler interface can report about
+// them first.
 void write(const Call& call) noexcept {
   if (!call.identity.recorded)
     return;
@@ -105,7 +106,7 @@ Handle addCall(Handle handle,
   return made;
 }
 
-// NCCL does tell of a send without bytes, and of one to the same rank.
+// NCCL does report sends without bytes and sends to the same rank.
 bool isNothing(const Communicator& communicator, const CallFacts& facts) noexcept {
   return !isPeerCall(facts.function->op) &&
          (facts.count == 0 || communicator.size.load(std::memory_order_relaxed) == 1);

@@ -15,15 +15,15 @@ using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
 
-// What nccl_api.cpp makes of the index of a Handle of kind Api.
+// The call in a Handle of kind Api, whose index nccl_api.cpp composed.
 Handle callOf(Handle api) noexcept {
   return (api.index & kApiHasCall) == 0
              ? Handle{}
              : Handle{HandleKind::Call, api.generation, api.index & (kApiHasCall - 1)};
 }
 
-// The call of the API that is told of, kind None: there is none. `first`: it is so for the first
-// time. From version 5 on its parent names the call.
+// Returns the API's call for the reported one; kind None: none. `first`: it is reported for the
+// first time. From version 5 on the report's parent identifies the call.
 Handle findApiCall(Handle communicator, const CallFacts& facts, bool& first) noexcept {
   if (facts.parent.kind == HandleKind::None) {
     const Handle same = takeSameCall(communicator, facts);
@@ -43,7 +43,7 @@ void plan(Handle handle, Handle communicator, const CallFacts& facts) noexcept {
   writePlan(call, facts);
 }
 
-// Calls visit(handle, call) for each that may be one of this communicator.
+// Calls visit(handle, call) for each open call of this communicator.
 template <typename Visit>
 void forEachIn(Handle communicator, Visit visit) noexcept {
   const Handle resolved = resolve(communicator);
@@ -74,7 +74,7 @@ Handle startCall(Handle handle, const CallFacts& facts) noexcept {
       plan(made, handle, facts);
     return made;
   }
-  // Counted also while nothing is recorded: ranks are paused at different calls.
+  // Counted even while recording is off: ranks may pause at different calls.
   const std::uint64_t seq = takeSequence(handle, *communicator, facts);
   return core::admits(Probe::Nccl) ? addCall(handle, *communicator, facts, seq) : Handle{};
 }

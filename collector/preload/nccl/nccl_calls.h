@@ -1,7 +1,8 @@
-// Collectives, sends and receives from their start until nothing of them runs any more, and for a
-// while after, because NCCL may start work for them long after the host's call has returned: what
-// the profiler interface tells of them (nccl_events.h has the rules, and startCall()). What NCCL's
-// API tells is in nccl_api_calls.h. Any thread; nothing locks or allocates.
+// Follows collectives, sends and receives from their start until nothing of them runs any more. It
+// keeps them for a while after that, because NCCL may start work for them long after the host's
+// call has returned. Handles the reports of the profiler interface (rules: nccl_events.h, and
+// startCall()). nccl_api_calls.h handles calls of NCCL's API. Any thread; no function locks or
+// allocates.
 #pragma once
 
 #include "collector/preload/nccl/nccl_call_pool.h"
@@ -12,20 +13,21 @@
 
 namespace sonde::preload::nccl {
 
-// Of a Handle of kind Api: the generation of one without a call; its index is that of a call, and
-// what the call is.
+// Parts of a Handle of kind Api: the generation of one without a call, and bits of its index. The
+// index is that of a call, plus the bits that describe the call.
 constexpr std::uint32_t kApiNothing = 1;
 constexpr std::uint32_t kApiHasCall = 1u << 22;
 constexpr std::uint32_t kApiCaptured = 1u << 23;  // by a CUDA graph
-// Its index and generation are those of a communicator, which a captured call is of.
+// Index and generation are those of a communicator, which the captured call belongs to.
 constexpr std::uint32_t kApiHasCommunicator = 1u << 21;
-// A call that found no room, and has its number. Not together with the two that have an index.
+// A call that found no room but has its number. Not combined with the two bits above that have an
+// index.
 constexpr std::uint32_t kApiCounted = 1u << 20;
-// Of a Handle of kind Call as NCCL has it: of a send or receive, whatever function was called.
-// Proxies tell their parent's handle alone, which may be another process's.
+// In a Handle of kind Call that NCCL holds: the call is a send or receive, whatever function was
+// called. Proxies report only their parent's handle, which may belong to another process.
 constexpr std::uint32_t kPeerTraffic = 1u << 20;
 
-// The handle that NCCL gets for a send or receive; one that is not recorded is of no place.
+// The handle that NCCL gets for a send or receive. If it is not recorded, the handle has no place.
 inline Handle peerTraffic(Handle communicator, Handle call) noexcept {
   if (communicator.kind != HandleKind::Communicator)
     return {};
@@ -36,7 +38,7 @@ inline bool isPeerTraffic(Handle event) noexcept {
   return event.kind == HandleKind::Call && (event.index & kPeerTraffic) != 0;
 }
 
-// The event as the functions of this probe have it.
+// The event as this probe's functions use it.
 inline Handle eventOf(const void* opaque) noexcept {
   Handle event = Handle::of(opaque);
   if (event.kind == HandleKind::Call)
@@ -44,14 +46,14 @@ inline Handle eventOf(const void* opaque) noexcept {
   return event;
 }
 
-// The call, Handle::None included, has been enqueued.
+// The call has been enqueued; it may be Handle::None.
 void stopCall(Handle call) noexcept;
-// A child of it starts; the call's number, 0 when the handle is of no call that is known. A child
-// that has joined leaves.
+// A child of the call starts: returns the call's number, 0 if the handle belongs to no known call.
+// leaveCall(): a child that joined stops.
 std::uint64_t joinCall(Handle call) noexcept;
 void leaveCall(Handle call, std::uint64_t ticks) noexcept;
 
-// What is open in this communicator is written, with the end that is known.
+// Writes the open calls of this communicator, with their end if it is known.
 void closeCalls(Handle communicator) noexcept;
 
 }  // namespace sonde::preload::nccl

@@ -39,7 +39,7 @@ bool mayBe(const Communicator& told, const Communicator& known) noexcept {
   return rank < 0 || knownRank < 0 || rank == knownRank;
 }
 
-// From version 4 on the size is told, too.
+// From version 4 on the size is reported too.
 bool isOtherHash(const Communicator& told, const Communicator& known) noexcept {
   const std::uint64_t hash = told.hash.load(std::memory_order_relaxed);
   const std::uint64_t other = known.hash.load(std::memory_order_relaxed);
@@ -47,7 +47,7 @@ bool isOtherHash(const Communicator& told, const Communicator& known) noexcept {
          !known.ownHash.load(std::memory_order_relaxed) && hash != other;
 }
 
-// Of its owners one goes. Requires: that one has not been counted out yet.
+// Removes one owner. Requires: this owner was not removed before.
 void release(Communicator& communicator, std::uint32_t index) noexcept {
   if (communicator.owners.fetch_sub(1, std::memory_order_acq_rel) > 1)
     return;
@@ -55,7 +55,7 @@ void release(Communicator& communicator, std::uint32_t index) noexcept {
   if (gCommunicators.claim({HandleKind::Communicator, generation, index}) == nullptr)
     return;
   removeLanes(index);
-  // What it was the same as goes once: of several that try, one takes it.
+  // Only one of several threads gets sameAs and releases that communicator.
   const std::uint64_t same = communicator.sameAs.exchange(0, std::memory_order_acq_rel);
   const Handle other = Handle::of(reinterpret_cast<const void*>(same));
   gCommunicators.giveBack(communicator);
@@ -151,7 +151,7 @@ bool mayBe(Handle told, Handle known) noexcept {
          !isOtherHash(*first, *second);
 }
 
-// Either may go meanwhile.
+// Either may be removed meanwhile.
 void identify(Handle told, Handle known) noexcept {
   Communicator* const first = gCommunicators.find(told);
   Communicator* const second = gCommunicators.find(known);
@@ -225,7 +225,7 @@ std::uint64_t sequenceOf(Communicator& communicator,
                          std::uint64_t number,
                          Launch launch) noexcept {
   const std::size_t place = function % kFunctionCount;
-  // Where the API counts, too, its numbers are not NCCL's, and it has told of each direct call.
+  // If the API also counts, its numbers are not NCCL's, and it has reported each direct call.
   const bool counted = communicator.api.load(std::memory_order_relaxed) != nullptr;
   if (launch == Launch::Graph || (launch == Launch::Unknown && counted)) {
     const std::uint64_t before = communicator.graphs[place].fetch_add(1, std::memory_order_relaxed);

@@ -15,10 +15,10 @@ using wire::Probe;
 using wire::ProxyStep;
 using wire::RecordKind;
 
-// What a proxy operation or a kernel channel is part of, and its steps with it.
+// The call that a proxy operation or a kernel channel, and its steps, belong to.
 struct Operation {
-  Handle communicator;  // None: of another process
-  Handle call;          // None: not known
+  Handle communicator;  // None: another process's
+  Handle call;          // None: unknown
   LaneName laneName;
   Lane* lane = nullptr;  // nullptr for a kernel channel
   std::uint64_t number = 0;
@@ -37,10 +37,10 @@ struct StepFacts {
 
 struct Step : Pooled {
   SharedValue<StepFacts> facts;
-  std::atomic<std::uint64_t> handedTicks;   // 0: not yet, as all below
+  std::atomic<std::uint64_t> handedTicks;   // 0: not yet; the same for all below
   std::atomic<std::uint64_t> arrivedTicks;  // by RecvFlushWait
   std::atomic<std::uint64_t> passedTicks;   // by RecvGPUWait
-  std::atomic<std::int64_t> bytes;          // -1: not said
+  std::atomic<std::int64_t> bytes;          // -1: unknown
   std::atomic<std::uint64_t> networkBytes;
 };
 
@@ -51,7 +51,7 @@ void countFull() noexcept {
   core::countLoss(Probe::Nccl, RecordKind::CollectivePart, LossReason::Definitions);
 }
 
-// The first time that a state is told of holds.
+// The first report of a state is valid.
 void setOnce(std::atomic<std::uint64_t>& ticks) noexcept {
   std::uint64_t none = 0;
   ticks.compare_exchange_strong(none, core::readTicks(), std::memory_order_relaxed);
@@ -103,10 +103,10 @@ void write(const Step& step, std::uint64_t stopTicks) noexcept {
   core::emitProxyStep(record, Probe::Nccl);
 }
 
-// Of which each step counts as lost.
+// Each step of it counts as lost.
 constexpr Handle kLostOp{HandleKind::ProxyOp, 0, 0};
 
-// kLostOp: there is no room.
+// Returns kLostOp if there is no room.
 Handle add(Operation of, Handle parent, HandleKind kind) noexcept {
   ProxyOp* const op = gProxyOps.take();
   if (op == nullptr) {
@@ -119,7 +119,7 @@ Handle add(Operation of, Handle parent, HandleKind kind) noexcept {
   return gProxyOps.publish(*op, kind);
 }
 
-// False: it is none any more. It may stop, and another get its place, meanwhile.
+// False: it no longer exists. Meanwhile it may stop, and its place may be reused.
 bool copyOf(Handle handle, Operation& copy) noexcept {
   const ProxyOp* const op = handle.kind == HandleKind::ProxyOp ? gProxyOps.find(handle) : nullptr;
   if (op == nullptr)
@@ -152,7 +152,7 @@ void stopStep(Handle handle) noexcept {
 Handle startProxyOp(Handle communicator, Handle parent, const ProxyOpFacts& facts) noexcept {
   if (!core::enabled(Probe::Nccl))
     return {};
-  // Proxies may work for another process (PXN): its handles say nothing here.
+  // Proxies may work for another process (PXN), whose handles are not valid here.
   const bool own = facts.pid == static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
   if (own && communicator == kLostCommunicator) {
     countFull();
@@ -217,7 +217,7 @@ void reach(Handle handle, StepState state, std::int64_t bytes) noexcept {
       setOnce(step->passedTicks);
       break;
   }
-  // With the others comes the size of an earlier step.
+  // Other states report the size of an earlier step.
   if (bytes >= 0 && (state == StepState::SendWait || state == StepState::ReceiveFlushWait))
     step->bytes.store(bytes, std::memory_order_relaxed);
 }

@@ -1,28 +1,30 @@
-// What NCCL tells a profiler plugin, whatever the version of the interface: nccl_plugin.cpp takes
-// the versions apart.
+// The events that NCCL reports to a profiler plugin, independent of the interface's version;
+// nccl_plugin.cpp handles the versions.
 //
-// Threads: calls come from the host's threads, proxy events from NCCL's proxy threads, those of a
-// captured graph from the driver's callback thread. Nothing here locks, allocates or fails: what
-// finds no room gets a handle of kind None, which every function takes, and counts as lost.
+// Threads: calls come from the host's threads, proxy events from NCCL's proxy threads, and those of
+// a captured graph from the driver's callback thread. No function here locks, allocates or fails.
+// An event without room gets a handle of kind None, which every function accepts, and counts as
+// lost.
 //
-// When a collective ends. NCCL stops its event when it has been enqueued. What follows are proxy
-// operations and, when asked for, kernel channels, which are its children; they may begin before or
-// after that stop. Each time none of them runs any more and the collective has been enqueued, the
-// last one's stop is written as the collective's end; the latest holds. A collective without
-// children (inside a node, without kernel channels) has no known end, nor has one whose children
-// still ran when its communicator was finalized.
+// The end of a collective: NCCL stops its event when it has been enqueued. Its children are proxy
+// operations and, on request, kernel channels; they may begin before or after that stop. Each time
+// none of them runs any more and the collective has been enqueued, the last child's stop is written
+// as the collective's end. The latest one is valid. A collective without children (inside a node,
+// without kernel channels) has no known end. Neither has one whose children still ran when its
+// communicator was finalized.
 //
-// A call that was seen when the program made it (nccl_api.h) is this one: from version 5 on by its
-// parent, before that by its function, size and buffers (nccl_same_call.h); NCCL sorts the calls of
-// a group. What NCCL makes of it (an AlltoAll of 2.28 is sends and receives) then is part of it.
+// A reported call is matched with the call that the program made (nccl_api.h): from version 5 on by
+// its parent, before that by its function, size and buffers (nccl_same_call.h), because NCCL sorts
+// the calls of a group. Work that NCCL derives from the call is part of it: in 2.28 an AlltoAll
+// becomes sends and receives.
 //
-// When a step begins and ends. Send: from SendWait, when the data was handed to the network (when
-// that never came, from the step's start, which is when its buffer was posted to the device), to
-// the step's stop. Receive: from RecvWait, when the buffer was posted to the network (else the
-// step's start), to RecvFlushWait, when the data was there (else RecvGPUWait, else the step's
-// stop). These states exist in all versions. The size comes with SendWait and RecvFlushWait from
-// version 4 on; before that from a network plugin of version 3 (sends), else the operation's chunk
-// size stands for it, which is the most that a step moves.
+// The begin and end of a step. Send: from SendWait, when the data was passed to the network, to the
+// step's stop. Without SendWait it begins at the step's start, when its buffer was posted to the
+// device. Receive: from RecvWait, when the buffer was posted to the network (else the step's
+// start), to RecvFlushWait, when the data had arrived (else RecvGPUWait, else the step's stop). All
+// versions have these states. From version 4 on, SendWait and RecvFlushWait report the size. Before
+// that a network plugin of version 3 reports it for sends; otherwise the operation's chunk size is
+// used, the maximum that a step moves.
 #pragma once
 
 #include "collector/preload/nccl/nccl_communicators.h"
@@ -35,7 +37,7 @@ namespace sonde::preload::nccl {
 
 struct CallFacts {
   const Function* function = nullptr;
-  const char* name = nullptr;  // of the function of the API; nullptr: told by the plugin interface
+  const char* name = nullptr;  // the API function; nullptr: reported by the plugin interface
   std::uint64_t count = 0;     // of elements, as NCCL counts them
   ElementType element{};
   std::uint64_t trafficBytes = 0;  // versions 1 and 2; 0: unknown
@@ -45,24 +47,24 @@ struct CallFacts {
   const char* protocol = nullptr;
   std::uint8_t channels = 0;
   bool byCopyEngine = false;
-  std::uint64_t number = 0;  // NCCL's, of the function; not of sends and receives
+  std::uint64_t number = 0;  // NCCL's number for the function; unset for sends and receives
   Launch launch = Launch::Unknown;
-  Handle parent;               // from version 5 on, what startApi() gave for the call
-  const void* send = nullptr;  // buffers; of a send or receive only its own
+  Handle parent;               // from version 5 on: the result of startApi() for the call
+  const void* send = nullptr;  // buffers; a send or receive has only one
   const void* receive = nullptr;
 };
 
 struct ProxyOpFacts {
-  std::int32_t pid = 0;  // of the process that the operation, and its parent, is of
+  std::int32_t pid = 0;  // the process that owns the operation and its parent
   std::int32_t rank = -1;
   std::int32_t peer = -1;
   std::uint8_t channel = 0;
   std::int32_t chunkBytes = 0;
   bool send = false;
-  bool peerToPeer = false;  // of a send or receive, as NCCL has told of its parent
+  bool peerToPeer = false;  // a send or receive, as NCCL reported for its parent
 };
 
-// The states of a proxy step that say when it begins and ends.
+// The states of a proxy step that mark its begin and end.
 enum class StepState : std::uint8_t { SendWait, ReceiveWait, ReceiveFlushWait, ReceiveDeviceWait };
 
 Handle startCall(Handle communicator, const CallFacts& facts) noexcept;
@@ -70,13 +72,13 @@ Handle startProxyOp(Handle communicator, Handle parent, const ProxyOpFacts& fact
 Handle startStep(Handle proxyOp, std::int32_t step) noexcept;
 Handle startKernelChannel(Handle communicator, Handle parent) noexcept;
 
-// `bytes` -1: not said.
+// `bytes` -1: unknown.
 void reach(Handle step, StepState state, std::int64_t bytes) noexcept;
-// A network plugin moves so many bytes for a step.
+// A network plugin moves `bytes` for a step.
 void addNetworkBytes(Handle step, std::uint64_t bytes) noexcept;
 void stop(Handle event) noexcept;
 
-// The communicator goes: what is still open is written without an end.
+// The communicator is being destroyed: open calls are written without an end.
 void finalize(Handle communicator) noexcept;
 
 }  // namespace sonde::preload::nccl

@@ -1,6 +1,6 @@
-// NCCL's hash of a communicator: the one that its log, and its profiler plugins, show it by. From
-// src/include/bitops.h and src/init.cc of NCCL 2.26 to 2.30: of an identifier the hash of its
-// bytes; of a split that of parent, number of the split and colour.
+// NCCL's hash of a communicator, as in its log and its profiler plugins. From src/include/bitops.h
+// and src/init.cc of NCCL 2.26 to 2.30. For an identifier it is the hash of its bytes; for a split,
+// the hash of parent, split number and colour.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace sonde::preload::nccl {
 
 class CommunicatorHash {
  public:
-  // On little-endian machines, which are all that Sonde runs on.
+  // Requires a little-endian machine; Sonde runs on no other.
   void add(const void* bytes, std::size_t size) noexcept {
     const char* from = static_cast<const char*>(bytes);
     low_ ^= size;

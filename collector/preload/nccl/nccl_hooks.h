@@ -1,7 +1,7 @@
-// What libsonde_nccl.so, which stands in front of NCCL's functions, tells libsonde_preload.so,
-// which records. Both are of one build: the first finds the second's table by
-// dlsym("sonde_nccl_hooks") when it is loaded, and a table of another version is none. Any thread;
-// no hook locks, allocates, fails or changes errno.
+// The functions of libsonde_preload.so, which records, for libsonde_nccl.so, which intercepts
+// NCCL's functions. Both are from one build. When libsonde_nccl.so is loaded, it looks up the table
+// with dlsym("sonde_nccl_hooks") and ignores a table of another version. Any thread; no hook locks,
+// allocates, fails or changes errno.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +11,34 @@ namespace sonde::preload::nccl {
 inline constexpr std::uint32_t kHooksVersion = 3;
 inline constexpr std::int32_t kUnknownRank = -1;
 
-// What a collective, send or receive was called with.
+// The arguments of a collective, send or receive.
 struct ApiCall {
-  const char* name;       // of the function, a literal
+  const char* name;       // the function, a literal
   std::uint8_t function;  // ncclFunc_t
   const void* communicator;
-  const void* send;  // buffers; of a send or receive only its own
+  const void* send;  // buffers; a send or receive has only one
   const void* receive;
   std::uint64_t count;  // of elements, as the function counts them
   std::int32_t type;    // ncclDataType_t
-  std::int32_t root;    // or the peer; ignored where there is none
+  std::int32_t root;    // or the peer; ignored if the function has none
   const void* stream;
 };
 
 // A call that has not returned yet.
 struct OpenCall {
   std::uint64_t call;   // a Handle
-  std::uint64_t begin;  // ticks; 0: it is not recorded
-  bool outermost;       // false: NCCL calls its own functions
-  std::uint64_t seq;    // that it took
-  std::uint32_t shown;  // to the recorder, while it lasts
+  std::uint64_t begin;  // ticks; 0: not recorded
+  bool outermost;       // false: NCCL calls one of its own functions
+  std::uint64_t seq;    // the sequence number that it took
+  std::uint32_t shown;  // handle of the call that is shown to the recorder while it lasts
 };
 
 struct NewCommunicator {
-  void* const* place;  // where NCCL writes it, at the latest when the group ends
-  std::uint64_t hash;  // the same on every rank; 0: not known
-  std::int32_t size;   // 0: not known yet
-  std::int32_t rank;   // kUnknownRank: not known yet
-  bool ownHash;        // the hash is of Sonde's making, not NCCL's
+  void* const* place;  // where NCCL writes the handle, at the latest at the end of the group
+  std::uint64_t hash;  // the same on every rank; 0: unknown
+  std::int32_t size;   // 0: not yet known
+  std::int32_t rank;   // kUnknownRank: not yet known
+  bool ownHash;        // the hash is Sonde's, not NCCL's
 };
 
 struct Hooks {
@@ -46,32 +46,33 @@ struct Hooks {
   OpenCall (*begin)(const ApiCall& call) noexcept;
   void (*end)(const OpenCall& open, const ApiCall& call, int result) noexcept;
 
-  // Both begins are called by NCCL's function itself, so that its frame is known; see
+  // NCCL's wrapper itself calls both begin functions, so that its frame is known; see
   // core/open_calls.h.
 
-  // Any other function; `name` is a literal, at the end nullptr: there is nothing to record.
+  // Any other function. `name` is a literal; at the end nullptr means that nothing is recorded.
   OpenCall (*beginOther)(const char* name) noexcept;
   void (*endOther)(const OpenCall& open, const char* name, int result) noexcept;
-  // Of ncclGroupStart, and of what ends a group: whether it was the thread's outermost. `launched`:
-  // what was called in it takes place.
+  // For ncclGroupStart and the functions that end a group. groupEnded() returns whether it was the
+  // thread's outermost group. `launched`: the calls in the group take place.
   void (*groupStarted)() noexcept;
   bool (*groupEnded)(bool launched) noexcept;
 
-  // The parent has one child more. `color`: as given to ncclCommSplit; a shrunk communicator has 0
-  // and no number. Counts.
+  // The parent gets one more child; both functions count it. `color`: the argument of
+  // ncclCommSplit. A shrunk communicator has 0 and no number.
   std::uint64_t (*hashOfSplit)(const void* parent, std::int32_t color) noexcept;
   std::uint64_t (*hashOfShrunk)(const void* parent) noexcept;
   void (*created)(const NewCommunicator& made) noexcept;
-  // It is about to be aborted, or revoked.
+  // The communicator is about to be aborted or revoked.
   void (*aborts)(const void* communicator) noexcept;
-  // It is about to go: what that gives is for gone(), with what the function has returned.
+  // The communicator is about to be destroyed. Pass the result to gone(), with the function's
+  // return value.
   std::uint64_t (*goes)(const void* communicator) noexcept;
   void (*gone)(const void* communicator, std::uint64_t known, int result) noexcept;
 };
 
-// What the recorder may ask NCCL.
+// The recorder's queries to NCCL.
 struct Library {
-  // Leaves alone what NCCL does not say.
+  // Leaves the arguments unchanged if NCCL does not know them.
   void (*describe)(const void* communicator, std::int32_t* size, std::int32_t* rank) noexcept;
 };
 

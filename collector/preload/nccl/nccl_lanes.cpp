@@ -15,16 +15,18 @@ namespace {
 constexpr std::uint32_t kMaxLanes = 32768;  // a power of 2
 constexpr std::uint32_t kMaxTurns = 64;
 constexpr std::uint64_t kRemoved = 1;
-constexpr std::uint64_t kTaking = 1;  // of no whole key: taken over, with counts of the last yet
+// Never part of a whole key: being taken over, still with the old counts.
+constexpr std::uint64_t kTaking = 1;
 constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at most 64
 
 constinit Lane gLanes[kMaxLanes]{};
 
 constexpr std::uint64_t kForeignGeneration = 0xffc;
 
-// Of another process's: the 10 highest bits are 0. There is no room for a whole name: one of 2^42
-// numbers stands for it, and the generation of its communicator, of which the next with the same
-// index has another. Nothing here tells when it goes.
+// The key for another process's communicator: its 10 highest bits are 0. There is no room for a
+// whole name, so one of 2^42 numbers represents it. The key also has the generation of its
+// communicator, because the next communicator with the same index has another one. Its end is never
+// reported here.
 std::uint64_t foreignKey(const LaneName& name, std::uint64_t end) noexcept {
   std::uint64_t hash = end;
   Handle communicator = name.communicator;
@@ -50,8 +52,7 @@ std::uint64_t withoutGeneration(std::uint64_t key) noexcept {
   return isForeign(key) ? key & ~kForeignGeneration : key;
 }
 
-// Another process has made a communicator where the one of this lane was. False: another thread
-// is at it.
+// Another process has replaced the communicator of this lane. False: another thread is doing this.
 bool takeOver(Lane& lane, std::uint64_t before, std::uint64_t key) noexcept {
   if ((before & kTaking) != 0 || !lane.key.compare_exchange_strong(before, key | kTaking))
     return before == key;

@@ -1,6 +1,6 @@
-// ncclProfiler_v1 … ncclProfiler_v6: NCCL's profiler plugin, which
-// NCCL_PROFILER_PLUGIN=STATIC_PLUGIN makes it look for in the process itself. Here the versions of
-// the interface are taken apart; what their events mean is in nccl_events.h.
+// ncclProfiler_v1 … ncclProfiler_v6: NCCL's profiler plugin. NCCL_PROFILER_PLUGIN=STATIC_PLUGIN
+// makes NCCL look for it in the process itself. This file handles the interface's versions;
+// nccl_events.h explains the events.
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/nccl/nccl_api.h"
@@ -22,7 +22,7 @@ bool isSource() noexcept {
          (core::gSpool.session->probeMask >> static_cast<int>(wire::Probe::Nccl) & 1) != 0;
 }
 
-// Kernel channels cost up to 10 % of a run, so they are recorded when asked for.
+// Kernel channels cost up to 10 % of a run, so they are recorded only on request.
 int wantedEvents(int version) noexcept {
   int mask = ncclProfileColl | ncclProfileP2p | ncclProfileProxyOp | ncclProfileProxyStep;
   const char* const asked = std::getenv("SONDE_NCCL_KERNEL_CHANNELS");
@@ -45,12 +45,11 @@ ncclResult_t begin(void** context,
   if (source && version < 5)
     keepCalls();
   *context = source ? contextOf(addCommunicator(facts)) : nullptr;
-  *mask = source ? wantedEvents(version) : 0;  // NCCL has one for all communicators
+  *mask = source ? wantedEvents(version) : 0;  // NCCL has one mask for all communicators
   return ncclSuccess;
 }
 
-// Fields that only some versions have. A communicator that init did not tell of is told of by its
-// calls.
+// Fields that only some versions have. If init did not describe a communicator, its calls do.
 template <typename Call>
 void learnFrom(Handle handle, const Call& call, std::int32_t rank) noexcept {
   if constexpr (requires { call.commHash; }) {
@@ -69,7 +68,7 @@ void fillInChannels(CallFacts& facts, const Call& call) noexcept {
     facts.trafficBytes = call.trafficBytes;
 }
 
-// From version 5 on the parent of a call is the function of NCCL's API that was called.
+// From version 5 on the parent of a call is the called function of NCCL's API.
 template <typename Descriptor>
 Launch launchOf(const Descriptor& event) noexcept {
   const Handle parent = Handle::of(event.parentObj);
@@ -152,7 +151,7 @@ Handle startOp(Handle communicator, const Descriptor& event) noexcept {
                        isPeerTraffic(Handle::of(event.parentObj))});
 }
 
-// The plugin's number tells whose structure `data` is, and of which version.
+// The plugin's number determines the structure of `data` and its version.
 void noteNetwork(Handle step, std::int64_t id, const void* data) noexcept {
   if (data == nullptr)
     return;
@@ -168,7 +167,7 @@ void noteNetwork(Handle step, std::int64_t id, const void* data) noexcept {
   }
 }
 
-// What versions from 3, 5 and 6 on have; Handle::None for an event that Sonde does not follow.
+// Events of versions from 3, 5 and 6 on; Handle::None for an event that Sonde does not follow.
 template <typename Descriptor>
 Handle startNewer(Handle communicator, const Descriptor& event) noexcept {
   if constexpr (requires { event.kernelCh; }) {
@@ -217,7 +216,7 @@ ncclResult_t stopEvent(void* handle) noexcept {
   return ncclSuccess;
 }
 
-// `Arguments` may be missing; those of proxy steps exist from version 4 on.
+// `Arguments` may be missing; proxy steps have them from version 4 on.
 template <typename Arguments>
 ncclResult_t recordEventState(void* handle,
                               ncclProfilerEventState_t state,
@@ -277,7 +276,7 @@ ncclResult_t begin5(void** context,
 
 namespace nccl = sonde::preload::nccl;
 
-// Variables, so without extern "C" no name is mangled either.
+// Variables: their names are not mangled even without extern "C".
 #define SONDE_PLUGIN(version, begin)                                                     \
   [[gnu::visibility("default")]] ncclProfiler_v##version##_t ncclProfiler_v##version = { \
       "Sonde", begin, nccl::startEvent, nccl::stopEvent, nccl::recordEventState, nccl::end}

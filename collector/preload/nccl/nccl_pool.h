@@ -1,8 +1,8 @@
-// Objects that NCCL refers to by handle, in fixed pools: no lock, no allocation. A handle names an
-// object by place and generation and is never followed as an address, so one that is stale, made up
-// or of another process finds nothing.
+// Objects that NCCL refers to by handle, in fixed pools: no lock, no allocation. A handle consists
+// of place and generation and is never used as an address. A handle that is stale, invalid or from
+// another process therefore finds nothing.
 //
-// Any thread. Constant-initialised; memory is touched only where objects have been.
+// Any thread. Constant-initialised; memory is touched only where objects were used.
 #pragma once
 
 #include "collector/core/platform/bounded.h"
@@ -23,7 +23,7 @@ enum class HandleKind : std::uint8_t {
   ProxyOp = 3,
   Step = 4,
   KernelChannel = 5,
-  Api = 6,  // a call as nccl_api.h sees it, or no object: index has bits of its own
+  Api = 6,  // a call in nccl_api.h, or no object: its index has its own bits
 };
 
 // As NCCL holds it: kind in bits 56–63, generation in 24–55, index in 0–23.
@@ -46,9 +46,9 @@ struct Handle {
   bool operator==(const Handle&) const noexcept = default;
 };
 
-// What one thread writes while its object is nobody else's, and others read when it may be written
-// anew: who has read one word of a later value sees that the object is not the one of its handle
-// any more, and must look.
+// A value that one thread writes while it alone owns the object, and that others may read while the
+// object is being reused. A reader that gets one word of a later value can see that the object no
+// longer belongs to its handle, and must check that.
 template <typename Value>
 class SharedValue {
  public:
@@ -60,7 +60,7 @@ class SharedValue {
       __atomic_store_n(&words_[at], word, __ATOMIC_RELEASE);
     }
   }
-  // Requires: the value is, or begins with, a Part.
+  // Requires: the value is a Part or begins with one.
   template <typename Part>
   void get(Part& part) const noexcept {
     auto* const to = reinterpret_cast<char*>(&part);
@@ -81,16 +81,16 @@ class SharedValue {
   std::uint64_t words_[kWords]{};  // not std::atomic: clang gives up on so many in a constant
 };
 
-// What an object of a Pool begins with.
+// The first members of an object in a Pool.
 struct Pooled {
   std::atomic<std::uint32_t> generation;  // odd while its handle is valid
-  std::atomic<std::uint32_t> next;        // in the list of free ones: index + 1
+  std::atomic<std::uint32_t> next;        // in the list of free objects: index + 1
 };
 
 template <typename Object, std::uint32_t kCapacity>
 class Pool {
  public:
-  // An object that no handle names yet; nullptr: all are in use.
+  // Returns an object without a handle; nullptr: all are in use.
   Object* take() noexcept {
     std::uint64_t head = 0;
     const auto next = [&](std::uint64_t before) -> std::uint64_t {
@@ -106,7 +106,7 @@ class Pool {
     return core::exchangeWith(fresh_, fresh, more) ? &objects_[fresh] : nullptr;
   }
 
-  // From now on the handle finds it.
+  // From now on the handle finds the object.
   Handle publish(Object& object, HandleKind kind) noexcept {
     const std::uint32_t generation = object.generation.load(std::memory_order_relaxed) + 1;
     object.generation.store(generation, std::memory_order_release);
@@ -121,8 +121,8 @@ class Pool {
                                                                                   : nullptr;
   }
 
-  // The object, which its handle does not find any more; of several callers one gets it. Then
-  // giveBack().
+  // Returns the object, which its handle no longer finds. Only one of several callers gets it. Call
+  // giveBack() afterwards.
   Object* claim(Handle handle) noexcept {
     Object* const object = find(handle);
     std::uint32_t generation = handle.generation;
@@ -135,14 +135,14 @@ class Pool {
   void giveBack(Object& object) noexcept {
     const auto place = static_cast<std::uint32_t>(&object - objects_) + 1;
     std::uint64_t head = 0;
-    // Given up, it is one object less.
+    // If the exchange gives up, the pool loses one object.
     core::exchangeWith(free_, head, [&](std::uint64_t before) {
       object.next.store(static_cast<std::uint32_t>(before), std::memory_order_relaxed);
       return ((before >> 32) + 1) << 32 | place;
     });
   }
 
-  // Calls visit(handle, object) for each that a handle of this kind may name.
+  // Calls visit(handle, object) for each object that a handle of this kind may refer to.
   template <typename Visit>
   void forEach(HandleKind kind, Visit visit) noexcept {
     const std::uint32_t used = fresh_.load(std::memory_order_acquire);
@@ -155,7 +155,7 @@ class Pool {
 
  private:
   std::atomic<std::uint64_t> free_{0};   // changes << 32 | index + 1 of the first; 0: none
-  std::atomic<std::uint32_t> fresh_{0};  // those from here on were never used
+  std::atomic<std::uint32_t> fresh_{0};  // objects from here on were never used
   Object objects_[kCapacity]{};
 };
 

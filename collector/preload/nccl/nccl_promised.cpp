@@ -12,7 +12,7 @@ struct Promised {
   NewCommunicator made;
 };
 constinit Promised gPromised[64]{};
-constinit std::atomic<bool> gAny{false};  // has been promised in this process
+constinit std::atomic<bool> gAny{false};  // whether one was ever promised in this process
 
 }  // namespace
 
@@ -42,7 +42,7 @@ bool takePromised(const ThreadState* thread, NewCommunicator& made) noexcept {
 
 void forgetPromised(const ThreadState* thread) noexcept {
   NewCommunicator made;
-  // Ends: the thread itself promises, which it does not do here.
+  // Ends: only the thread itself promises, and it does not do so here.
   while (takePromised(thread, made)) {
   }
 }

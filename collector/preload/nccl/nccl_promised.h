@@ -1,5 +1,5 @@
-// Communicators that NCCL makes when their thread's group ends. Each function is for the thread
-// itself; nothing locks or allocates.
+// Communicators that NCCL creates when their thread's group ends. Each thread calls these for
+// itself; no function locks or allocates.
 #pragma once
 
 #include "collector/core/thread_state.h"
@@ -7,12 +7,12 @@
 
 namespace sonde::preload::nccl {
 
-// What finds no room is known from its first call on.
+// If there is no room, the communicator is registered at its first call.
 void promise(const core::ThreadState* thread, const NewCommunicator& made) noexcept;
-// The next that was promised; false: there is none.
+// Returns the next promised one; false: none.
 bool takePromised(const core::ThreadState* thread, NewCommunicator& made) noexcept;
-// None is made any more. A thread that ended in a group has left its own to the next with its
-// state, and the places where NCCL was to write are gone.
+// The thread expects no more communicators. If a thread ended inside a group, the next thread with
+// its state has inherited the list; the places where NCCL was to write are gone.
 void forgetPromised(const core::ThreadState* thread) noexcept;
 
 }  // namespace sonde::preload::nccl

@@ -21,7 +21,7 @@ static_assert(kMaxCalls == 1u << kIndexBits);
 constinit std::atomic<Entry> gPlaces[kPlaces]{};
 constinit std::atomic<bool> gKept{false};
 
-// What a call and what is told of it have in common.
+// The facts that a call and its report have in common.
 struct Likeness {
   std::uint64_t op;
   std::uint64_t bytes;
@@ -88,11 +88,11 @@ bool putIntoFree(std::uint64_t first, Entry entry) noexcept {
 }
 
 struct Found {
-  Entry entry = 0;  // 0: there is none
+  Entry entry = 0;  // 0: none
   std::uint64_t at = 0;
 };
 
-// The oldest call that matches(handle).
+// Returns the oldest call for which matches(handle) is true.
 template <typename Matches>
 Found findOldest(std::uint64_t first, Matches matches) noexcept {
   Found found;
@@ -117,7 +117,7 @@ bool isLike(Handle handle, const Likeness& likeness) noexcept {
   return readCall(handle, call) && likenessOf(call) == likeness;
 }
 
-// Of the group that the thread is in, none of which has been launched.
+// Whether the call is in the thread's open group, whose calls have not been launched.
 bool isOfOpenGroup(Handle handle) noexcept {
   const core::ThreadState* const thread = core::tState;
   CallIdentity call;
@@ -152,7 +152,7 @@ void keepCall(Handle handle) noexcept {
 Handle takeSameCall(Handle communicator, const CallFacts& facts) noexcept {
   const Likeness likeness = likenessOf(facts);
   const std::uint64_t first = placeOf(likeness);
-  // Those that another launch has taken meanwhile are passed over, not without end.
+  // Tries again if another launch has taken a call meanwhile, but not endlessly.
   for (int tries = 0; tries < core::kMostTries; ++tries) {
     const Found found = findOldest(
         first, [&](Handle call) { return isIn(communicator, call) && isLike(call, likeness); });

@@ -1,10 +1,10 @@
-// Which call of the API the profiler interface tells of where its version does not say (before 5):
-// the first of those that it has not told of yet with the function, size and buffers. They are
-// found in a table of kPlaces by these, among at most kAlike at a time; what does not fit there
-// displaces the oldest. One that its group has yet to launch is then told of as if it were another
-// call, and counts as lost.
+// Finds the API call for a report of the profiler interface whose version does not identify it
+// (before 5). It is the first unreported call with the same function, size and buffers. The calls
+// are in a table of kPlaces, at most kAlike of one kind at a time; more displace the oldest. A
+// displaced call whose group is not launched yet is later reported as if it were another call, and
+// counts as lost.
 //
-// Any thread; nothing locks, allocates or waits.
+// Any thread; no function locks, allocates or waits.
 #pragma once
 
 #include "collector/preload/nccl/nccl_call_pool.h"
@@ -12,11 +12,11 @@
 
 namespace sonde::preload::nccl {
 
-// A plugin of such a version is in use: from now on calls of the API are kept.
+// A plugin of such a version is in use: keeps the calls of the API from now on.
 void keepCalls() noexcept;
-// Requires: it has just been published, by the thread that makes it.
+// Requires: the thread that makes the call has just published it.
 void keepCall(Handle handle) noexcept;
-// The call, which then is told of; kind None: there is none.
+// Returns the call and marks it as reported; kind None: none.
 Handle takeSameCall(Handle communicator, const CallFacts& facts) noexcept;
 
 }  // namespace sonde::preload::nccl

@@ -8,7 +8,7 @@ using wire::CollectiveOp;
 
 namespace {
 
-// `bytes`: count times the size of an element. `all`: that of all ranks together.
+// `bytes`: count times the size of an element. `all`: the sum over all ranks.
 Sizes sizesOf(CollectiveOp op, std::uint64_t bytes, std::uint64_t all, bool isRoot) noexcept {
   switch (op) {
     case CollectiveOp::Broadcast:

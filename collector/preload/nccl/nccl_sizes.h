@@ -1,4 +1,4 @@
-// What a call moves, as nccl-tests counts it. Stateless.
+// The bytes that a call moves, as nccl-tests counts them. Stateless.
 #pragma once
 
 #include "collector/preload/nccl/nccl_events.h"
@@ -13,7 +13,7 @@ struct Sizes {
   std::uint64_t receive;
 };
 
-// Collective::kUnknownBytes for what depends on a number of ranks, or a type, that is not known.
+// Collective::kUnknownBytes if a size depends on an unknown number of ranks or an unknown type.
 Sizes sizesOf(const Communicator& communicator, const CallFacts& facts) noexcept;
 
 }  // namespace sonde::preload::nccl

@@ -12,7 +12,7 @@ namespace {
 
 using IsCapturing = int (*)(const void* stream, int* status);
 
-// CU_STREAM_CAPTURE_STATUS_NONE is 0, and CUDA_SUCCESS is.
+// CU_STREAM_CAPTURE_STATUS_NONE and CUDA_SUCCESS are 0.
 int noDriver(const void*, int* status) noexcept {
   *status = 0;
   return 0;
@@ -20,8 +20,8 @@ int noDriver(const void*, int* status) noexcept {
 
 std::atomic<IsCapturing> gIsCapturing{nullptr};
 
-// NCCL has loaded the driver when it has made a communicator, but its functions may be called
-// before.
+// NCCL has loaded the driver once it has created a communicator, but its functions may be called
+// earlier.
 IsCapturing find() noexcept {
   const int error = errno;
   void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);

@@ -1,5 +1,5 @@
-// What libsonde_nccl.so needs of NCCL's types, so that it is built without NCCL's headers.
-// tests/preload/nccl_abi_test.cpp holds it to them where they are.
+// The types of NCCL that libsonde_nccl.so uses, so that it builds without NCCL's headers.
+// tests/preload/nccl_abi_test.cpp compares them with the headers where these are installed.
 #pragma once
 
 #include <cstddef>

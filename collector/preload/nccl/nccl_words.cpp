@@ -41,7 +41,7 @@ constexpr TypeWord kTypes[] = {{"ncclInt8", {DataType::Int8, 1}},
                                {"ncclFloat8e4m3", {DataType::Unknown, 1}},
                                {"ncclFloat8e5m2", {DataType::Unknown, 1}}};
 
-// In the order of NCCL_ALGO_… and NCCL_PROTO_… of NCCL 2.23, the one that gives numbers.
+// In the order of NCCL_ALGO_… and NCCL_PROTO_… of NCCL 2.23, the version that reports numbers.
 constexpr const char* kAlgorithms[] = {
     "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
 constexpr const char* kProtocols[] = {"LL", "LL128", "SIMPLE"};

@@ -9,16 +9,16 @@ namespace sonde::preload::nccl {
 
 // A function of NCCL's API; `number` is ncclFunc_t's.
 struct Function {
-  const char* word;  // as the plugin interface has it from version 2 on
+  const char* word;  // its name in the plugin interface from version 2 on
   const char* name;  // in NCCL's API
   std::uint8_t number;
   wire::CollectiveOp op;
 };
-// nullptr: not known to this version of Sonde.
+// nullptr: unknown to this version of Sonde.
 const Function* functionOf(const char* word) noexcept;
 const Function* functionOf(std::uint8_t number) noexcept;
 
-// Whether one of its ranks is its root.
+// Whether one of the ranks is the root.
 constexpr bool hasRoot(wire::CollectiveOp op) noexcept {
   return op == wire::CollectiveOp::Broadcast || op == wire::CollectiveOp::Reduce ||
          op == wire::CollectiveOp::Gather || op == wire::CollectiveOp::Scatter;

@@ -1,5 +1,5 @@
-// InitializeInjectionNvtx2: what NVTX's loader calls in the library that NVTX_INJECTION64_PATH
-// names, once for every binary that embeds NVTX, before that binary's first NVTX call returns.
+// InitializeInjectionNvtx2: NVTX's loader calls it in the library that NVTX_INJECTION64_PATH names,
+// once for every binary that embeds NVTX, before that binary's first NVTX call returns.
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/symbol_versions.h"
 #include "collector/core/spool.h"
@@ -46,9 +46,9 @@ void readSlots(const Table& table, const PatchList& list, Slots& out) noexcept {
   }
 }
 
-// Puts Sonde's functions in front of those that the other tool has put in since `before`. A tool
-// that gives each copy of NVTX functions of its own keeps those of the second copy on: there is one
-// place to remember one.
+// Puts Sonde's functions in front of those that the other tool has installed since `before`. Sonde
+// remembers one function of the tool per slot. If the tool has separate functions for each copy of
+// NVTX, its functions stay in place from the second copy on.
 void install(const Table& table, const PatchList& list, const Slots& before) noexcept {
   for (std::size_t at = 0; at < list.count; ++at) {
     const Patch& patch = list.patches[at];
@@ -71,8 +71,8 @@ void restore(const Table& table, const PatchList& list, const Slots& before) noe
   }
 }
 
-// The function `name` of the tool that NVTX_INJECTION64_PATH named before the recorder put Sonde
-// there; nullptr when there was none, or when it was Sonde already.
+// Returns the function `name` of the tool that NVTX_INJECTION64_PATH named before the recorder
+// replaced it with Sonde; nullptr if there was none, or it was Sonde already.
 void* otherTools(const char* name, void* own) noexcept {
   const char* path = std::getenv("SONDE_CHAIN_NVTX");
   if (path == nullptr || *path == '\0')
@@ -82,8 +82,8 @@ void* otherTools(const char* name, void* own) noexcept {
   return function == own ? nullptr : function;
 }
 
-// Whether NVTX is among the sources of this recording. When it is not, NVTX's functions stay the
-// no-ops that they are without a tool.
+// Whether NVTX is among the sources of this recording. If not, NVTX's functions stay no-ops, as
+// without a tool.
 bool isSource() noexcept {
   return core::attached() &&
          (core::gSpool.session->probeMask >> static_cast<int>(wire::Probe::Nvtx) & 1) != 0;
@@ -126,9 +126,9 @@ SONDE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t getExportTabl
   return sonde::preload::nvtx::initialize(getExportTable) ? 1 : 0;
 }
 
-// Called for each extension of NVTX (payload schemas, counters, memory) that a program uses. Sonde
-// records none of them, the other tool may. The answer is always yes: after a no, NVTX would tell
-// the program that all its domains are disabled.
+// NVTX calls it for each extension (payload schemas, counters, memory) that a program uses. Sonde
+// records none of them; the other tool may. It always returns success: otherwise NVTX would report
+// to the program that all its domains are disabled.
 SONDE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   const auto other = reinterpret_cast<NvtxExtInitializeInjectionFunc_t>(
       sonde::preload::nvtx::otherTools("InitializeInjectionNvtxExtension",

@@ -1,7 +1,7 @@
-// A tool that was to be NVTX's injection library before Sonde took its place (SONDE_CHAIN_NVTX). It
-// is loaded and initialised first; what it put into NVTX's tables is kept here and called from
-// Sonde's own functions, so that it sees all that it would have seen. Opaque handles (domains,
-// strings, resources) are then the tool's.
+// A tool that was NVTX's injection library before Sonde took its place (SONDE_CHAIN_NVTX). It is
+// loaded and initialised first. The functions that it installs in NVTX's tables are kept here.
+// Sonde's functions call them, so the tool sees everything that it would have seen. Opaque handles
+// (domains, strings, resources) are then the tool's.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ inline constexpr unsigned kMaxFunction = 16;
 inline std::atomic<NvtxFunctionPointer> gChained[kMaxModule][kMaxFunction];
 inline std::atomic<bool> gChainActive{false};
 
-// The other tool's function, nullptr when it has none.
+// The other tool's function; nullptr if it has none.
 template <typename Function>
 Function chained(NvtxCallbackModule module, unsigned id) noexcept {
   return reinterpret_cast<Function>(gChained[module][id].load(std::memory_order_acquire));
@@ -28,7 +28,7 @@ inline bool chainActive() noexcept {
   return gChainActive.load(std::memory_order_relaxed);
 }
 
-// What one slot of NVTX's tables is to hold.
+// The function to install in one slot of NVTX's tables.
 struct Patch {
   unsigned id;
   NvtxFunctionPointer function;

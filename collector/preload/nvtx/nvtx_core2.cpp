@@ -1,5 +1,4 @@
-// NVTX's module CORE2: domains with events, categories, registered strings and resources of their
-// own.
+// NVTX's module CORE2: domains with their own events, categories, registered strings and resources.
 #include "collector/preload/nvtx/nvtx_events.h"
 #include "collector/preload/nvtx/nvtx_resources.h"
 #include "collector/preload/nvtx/nvtx_tables.h"
@@ -75,7 +74,7 @@ void onNameCategory(nvtxDomainHandle_t domain, std::uint32_t category, const Tex
 template <typename Text, NvtxCallbackIdCore2 kId>
 nvtxStringHandle_t onRegisterString(nvtxDomainHandle_t domain, const Text* text) {
   const auto next = other<nvtxStringHandle_t (*)(nvtxDomainHandle_t, const Text*)>(kId);
-  // A tool that knows no registered strings must not meet one of Sonde's in an event.
+  // If the tool does not support registered strings, it must not get one of Sonde's in an event.
   if (chainActive() && next == nullptr)
     return nullptr;
   return addString(nameOf(text), next != nullptr ? next(forOther(domain), text) : nullptr);
@@ -87,7 +86,7 @@ nvtxDomainHandle_t onCreate(const Text* name) {
   return addDomain(internText(name), next != nullptr ? next(name) : nullptr);
 }
 
-// Sonde keeps the domain: events of it may still be read, and one created again under the name
+// Sonde keeps the domain: its events may still be read, and a new domain with the same name
 // continues it.
 void onDestroy(nvtxDomainHandle_t domain) {
   if (const auto next = other<nvtxDomainDestroy_impl_fntype>(NVTX_CBID_CORE2_DomainDestroy))

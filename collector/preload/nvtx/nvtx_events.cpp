@@ -15,7 +15,7 @@ using wire::RecordKind;
 using wire::SliceKind;
 
 constexpr nvtxRangeId_t kOwn = nvtxRangeId_t{1} << 63;
-constexpr nvtxRangeId_t kUnseen = nvtxRangeId_t{1} << 62;  // the trace has no begin of it
+constexpr nvtxRangeId_t kUnseen = nvtxRangeId_t{1} << 62;  // the trace has no begin of the range
 std::atomic<nvtxRangeId_t> gNextRange{1};
 
 bool hasDetails(Domain domain, const nvtxEventAttributes_t* attributes) noexcept {
@@ -68,7 +68,7 @@ nvtxRangeId_t start(nvtxRangeId_t id,
   return record == 0 && isOwnId(id) ? id | kUnseen : id;
 }
 
-// That of a range which another tool has given a number to may come without a begin.
+// If another tool numbered the range, its end may come without a begin.
 void end(nvtxRangeId_t id) noexcept {
   const bool isUnseen = isOwnId(id) && (id & kUnseen) != 0;
   if (recording() && id != 0 && !isUnseen)

@@ -1,6 +1,6 @@
-// Names that a program gives to things: an OS thread's becomes the thread's name, any other is kept
-// with the process
-// ("nvtx cuda stream 0x7f…" = the name), where reports show it and the device probes find it.
+// Names that a program gives to objects. The name of an OS thread becomes the thread's name. Any
+// other name is stored with the process ("nvtx cuda stream 0x7f…" = the name); reports show it and
+// the device probes find it there.
 #pragma once
 
 #include "collector/preload/nvtx/nvtx_text.h"

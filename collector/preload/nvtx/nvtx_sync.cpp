@@ -1,5 +1,5 @@
-// NVTX's module SYNC: a program tells when it waits for a lock of its own making (a spinlock, an
-// atomic). The time from AcquireStart to Success or Failed becomes a wait slice of that name.
+// NVTX's module SYNC: a program reports waits for locks of its own (a spinlock, an atomic). The
+// time from AcquireStart to Success or Failed becomes a wait slice of that name.
 #define NVTX_NO_IMPL
 #include "collector/core/emit.h"
 #include "collector/preload/nvtx/nvtx_events.h"
@@ -53,7 +53,7 @@ void onAcquireFailed(Handle handle) {
 
 }  // namespace
 
-// Destroy and Releasing stay the other tool's: nothing is recorded for them.
+// Destroy and Releasing remain the other tool's: Sonde records nothing for them.
 PatchList syncPatches() noexcept {
   static const Patch list[] = {
       {NVTX_CBID_SYNC_DomainSyncUserCreate, slotValue(&onCreate)},

@@ -1,4 +1,4 @@
-// Sonde's functions for NVTX's tables, one list for each module.
+// Sonde's functions for NVTX's tables, one list per module.
 #pragma once
 
 #include "collector/preload/nvtx/nvtx_chain.h"

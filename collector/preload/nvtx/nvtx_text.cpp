@@ -34,7 +34,7 @@ class GrowingMap {
     return 0;
   }
 
-  // False when it is full.
+  // False if it is full.
   bool set(std::uint64_t key, std::uint64_t value) noexcept {
     for (std::size_t probe = 0; probe < Capacity; ++probe) {
       Cell& cell = cells_[(start(key) + probe) % Capacity];
@@ -64,7 +64,7 @@ GrowingMap<1024> gForeignDomains;  // another tool's handle → Domain
 GrowingMap<4096> gForeignStrings;  // another tool's handle → Name
 GrowingMap<4096> gCategories;      // domain << 32 | category → text
 
-// Our own handles say themselves what they stand for; bit 0 keeps them off null and off other
+// Sonde's own handles encode their meaning. Bit 0 distinguishes them from null and from other
 // tools' pointers.
 constexpr std::uint64_t pack(Name name) noexcept {
   return static_cast<std::uint64_t>(name.id) << 8 | static_cast<std::uint64_t>(name.kind) << 1 | 1;

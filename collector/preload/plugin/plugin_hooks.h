@@ -1,6 +1,6 @@
-// What libsonde_plugin.so, which starts the probes from outside, needs of libsonde_preload.so. It
-// asks for this table once, by dlsym("sonde_plugin_hooks"), before main, and a table of another
-// version is none. The functions are those of core/plugins.h; any thread; nothing here locks,
+// The functions of libsonde_preload.so for libsonde_plugin.so, which starts the external probes. It
+// looks the table up once, with dlsym("sonde_plugin_hooks"), before main, and ignores a table of
+// another version. The functions are those of core/plugins.h. Any thread; no function locks,
 // allocates or changes errno.
 #pragma once
 
@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kHooksVersion = 1;
 
 struct Hooks {
   std::uint32_t version;
-  bool (*isAsked)();  // whether the run was asked for plugins, and this process records
+  bool (*isAsked)();  // whether the run requested plugins and this process records
   bool (*enabled)();
   std::uint64_t (*ticks)();
   decltype(&core::addPlugin) add;

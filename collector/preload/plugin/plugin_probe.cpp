@@ -1,5 +1,5 @@
-// What libsonde_plugin.so, which starts the probes from outside, has of this library: the table of
-// plugin/plugin_hooks.h.
+// The table of plugin/plugin_hooks.h, which this library provides to libsonde_plugin.so, the
+// starter of external probes.
 
 #include "collector/core/emit.h"
 #include "collector/core/platform/clock.h"

@@ -1,5 +1,5 @@
-// sonde_api: what the rest of the process may call, found by dlsym. Versions append; a caller that
-// asks for a version this library does not have gets NULL and records nothing.
+// sonde_api: functions for the rest of the process, found with dlsym. New versions append. A caller
+// that requests a version which this library lacks gets NULL and records nothing.
 #define SONDE_NO_LOOKUP
 
 #include "collector/core/calibration.h"
@@ -14,8 +14,8 @@ namespace {
 
 using wire::Probe;
 
-// Numbers come from code built against another version of the header; one that is not known here is
-// an annotation's.
+// Numbers come from code built against another version of the header. An unknown one counts as an
+// annotation.
 Probe probeOf(uint32_t number) {
   const bool known =
       number <= SONDE_PROBE_TORCH || number == SONDE_PROBE_PYTHON || number == SONDE_PROBE_TENSOR;

@@ -1,5 +1,5 @@
-// The exec family. libc's own calls among it never reach an interposed execve, so each is wrapped,
-// and each ends in the one of libc that takes an environment.
+// The exec family. libc's own members do not call an interposed execve, so each is wrapped. Each
+// wrapper ends in the libc function that takes an environment.
 
 #include "collector/core/attach.h"
 #include "collector/core/platform/hooks.h"
@@ -41,7 +41,7 @@ __attribute__((constructor(102))) void resolve() {
 
 constexpr ExecTarget kUnknownTarget = {};
 
-// An exec that returns has failed: the process, for which it was the end, goes on.
+// An exec that returns has failed, and the process continues.
 template <typename Call>
 int attempt(Call call) {
   const bool isEnd = !core::inVforkChild() && cuda::finish();
@@ -111,7 +111,7 @@ int realExecveat(
   return -1;
 }
 
-// How many arguments stand before the null pointer, `first` included.
+// Returns the number of arguments before the null pointer, including `first`.
 int countArguments(const char* first, va_list rest) noexcept {
   int count = 0;
   for (const char* word = first; word != nullptr; word = va_arg(rest, const char*))
@@ -119,7 +119,7 @@ int countArguments(const char* first, va_list rest) noexcept {
   return count;
 }
 
-// Copies them and the null pointer; afterwards `rest` stands behind it.
+// Copies the arguments and the null pointer; `rest` is then after it.
 void copyArguments(const char** out, int count, const char* first, va_list& rest) noexcept {
   out[0] = first;
   for (int at = 1; at <= count; ++at)
@@ -169,8 +169,8 @@ void recordExec(const char* path, const ExecTarget& target) noexcept {
 
 using namespace sonde::preload;
 
-// The arguments of a variadic call as the array `words` on the stack, which is where libc puts them
-// as well; `rest` stands behind them.
+// Copies the arguments of a variadic call to the array `words` on the stack, as libc does; `rest`
+// is then after them.
 #define SONDE_GATHER_WORDS(first)                                                                 \
   va_list rest;                                                                                   \
   va_start(rest, first);                                                                          \
@@ -217,7 +217,7 @@ SONDE_EXPORT int execlp(const char* file, const char* first, ...) {
 }
 
 SONDE_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
-  // Of none libc says that it is invalid.
+  // libc reports a null environment as invalid.
   return environment != nullptr && carriesTo("", environment)
              ? runDescriptor(fd, arguments, environment)
              : gFexecve()(fd, arguments, environment);

@@ -8,9 +8,9 @@ namespace {
 constexpr std::size_t kMaxValue = 4096;
 
 enum class Join {
-  IfMissing,  // the caller's own value stands; Sonde's alone is carried where `ours` tells it
-  List,       // put in front of the caller's list
-  Injection,  // takes the place of the caller's value, which moves to `chain`
+  IfMissing,  // keeps the caller's value; Sonde's own value is carried as `ours` decides
+  List,       // prepended to the caller's list
+  Injection,  // replaces the caller's value, which moves to `chain`
 };
 
 struct Variable {
@@ -18,7 +18,7 @@ struct Variable {
   Join join;
   bool (*ours)(const char* item,
                std::size_t length);  // which item of a list is Sonde's; nullptr: the whole value
-  const char* chain;                 // where the value of another tool goes
+  const char* chain;                 // the variable that receives another tool's value
   char value[kMaxValue];             // empty: not carried
 };
 
@@ -45,7 +45,7 @@ bool isOurPlugin(const char* item, std::size_t length) {
   return length == 13 && memcmp(item, "STATIC_PLUGIN", length) == 0;
 }
 
-// The first of the variables; those that name companions begin at kCompanion, in their order.
+// The first variables. Those of the companions start at kCompanion, in the companions' order.
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
 constexpr std::size_t kCompanion = 2;
@@ -75,13 +75,13 @@ Variable gVariables[] = {
     {"PYTHONPATH", Join::List, isOurPythonFolder, nullptr, {}},
 };
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
-constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
+constexpr std::size_t kMostAdded = kVariables + 2;  // including those for other tools' values
 
 static_assert(core::kCompanionCount == 6);
 
-core::CompanionSet gOwnCompanions = 0;  // that this process preloads, too
+core::CompanionSet gOwnCompanions = 0;  // companions that this process preloads, too
 
-// The companion's file, and those that go along with it.
+// The companion's file, and the files that accompany it.
 const char* libraryOf(std::size_t companion) noexcept {
   return gVariables[kCompanion + companion].value;
 }
@@ -90,10 +90,11 @@ bool separates(char letter) noexcept {
   return letter == ':' || letter == ' ';
 }
 
-// Calls `visit(item, length)` for each item of a list until it returns true; whether it did.
+// Calls `visit(item, length)` for each item of a list until it returns true. Returns whether it
+// did.
 template <typename Visit>
 bool anyItem(const char* list, Visit visit) noexcept {
-  while (*list != '\0') {  // on by an item or a separator each time
+  while (*list != '\0') {  // each round passes one item or separator
     const char* end = list;
     while (*end != '\0' && !separates(*end))
       ++end;
@@ -120,7 +121,7 @@ bool isAnyOfOurs(const char* item, std::size_t length) noexcept {
   return isOurLibrary(item, length) || companionsNamed(item, length) != 0;
 }
 
-// The value of an entry "name=value", or nullptr when it is another variable's.
+// Returns the value of an entry "name=value", or nullptr if it is another variable's.
 const char* valueOf(const char* entry, const char* name) noexcept {
   const std::size_t length = strlen(name);
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
@@ -174,7 +175,7 @@ bool preloads(const char* existing, const Preload& preload) noexcept {
   return anyItem(list, isOurLibrary) == preload.recorder && companionsIn(list) == wanted;
 }
 
-// Whether an existing value needs no change.
+// Whether an existing value can stay unchanged.
 bool suffices(const Variable& variable, const char* existing, Preload preload) noexcept {
   if (variable.value[0] == '\0')
     return true;
@@ -185,7 +186,7 @@ bool suffices(const Variable& variable, const char* existing, Preload preload) n
   return variable.join == Join::IfMissing || anyItem(existing, variable.ours);
 }
 
-// The items of the list that are not Sonde's, each with what stands before it; whether there is
+// Writes the list's items that are not Sonde's, each with its separator. Returns whether there is
 // one.
 bool writeOthers(Writer& writer, const char* first, const char* list) noexcept {
   bool any = false;
@@ -221,7 +222,7 @@ void writeMerged(Output& out, const Variable& variable, const char* existing) no
     out.write(variable.chain, existing, "", "");
 }
 
-// LD_PRELOAD with those of Sonde's libraries that are wanted, in front of the caller's.
+// Writes LD_PRELOAD with the requested libraries of Sonde before the caller's.
 void writePreload(Output& out, const char* existing) noexcept {
   Writer writer(out.text);
   const char* list = existing == nullptr ? "" : existing;
@@ -240,7 +241,7 @@ void writePreload(Output& out, const char* existing) noexcept {
   out.text = writer.finish();
 }
 
-// Which of the variables an entry is; kVariables: none.
+// Returns the index of the entry's variable; kVariables: none.
 std::size_t whichVariable(const char* entry) noexcept {
   std::size_t at = 0;
   while (at < kVariables && valueOf(entry, gVariables[at].name) == nullptr)
@@ -248,8 +249,8 @@ std::size_t whichVariable(const char* entry) noexcept {
   return at;
 }
 
-// One entry of the caller's; `seen` gets the variables that need nothing more. Of a variable that
-// is given twice programs read the first, which is what environmentBytes() has counted.
+// Passes on one entry of the caller and marks variables that are done in `seen`. If a variable is
+// given twice, programs read the first one; environmentBytes() has counted that one.
 void passOn(Output& out, char* entry, bool (&seen)[kVariables]) noexcept {
   const std::size_t at = whichVariable(entry);
   if (at == kVariables || seen[at]) {

@@ -1,4 +1,4 @@
-// What the wrappers in exec_calls.cpp and exec_spawn.cpp share. Usable between vfork and exec.
+// Shared by the wrappers in exec_calls.cpp and exec_spawn.cpp. Usable between vfork and exec.
 #pragma once
 
 #include "collector/core/emit.h"
@@ -17,30 +17,31 @@ using core::withScratch;
 
 inline constexpr std::size_t kMaxPath = 4096;
 
-// Whether the environment is to be carried to the program that the caller names. Not where the
-// kernel would not read the path or the environment: there it is libc's call alone that answers.
+// Whether to carry the environment to the program that the caller names. Not if the kernel could
+// not read the path or the environment: then libc's call alone reports the error.
 bool carriesTo(const char* path, char* const* environment) noexcept;
 
-// Looks at the program, and says in `target.reason` that it will not see this library (after a
-// chroot) or have no access to the spool (as another user): the rights are those that this process
+// Inspects the program. Sets `target.reason` if the program will not see this library (after a
+// chroot) or not have access to the spool (as another user). Assumes the rights that this process
 // has now.
 ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept;
 
-// The record of an exec of this very thread. A forked child that has recorded nothing so far, and
-// is followed, needs no spool for it: its new image has one.
+// Records an exec of the calling thread. A forked child that has recorded nothing so far, and is
+// followed, needs no spool for that: its new image has one.
 void recordExec(const char* path, const ExecTarget& target) noexcept;
 
-// What of the caller's stack may be taken for an environment. That may be a signal handler's, of
-// 8 KiB with the kernel's frame on it, or a coroutine's. An exec that succeeds after vfork never
-// gives back what it has mapped into its parent, whose stack is used for more than that.
+// The bytes of the caller's stack that may be used for an environment. The stack may be a
+// coroutine's, or a signal handler's of 8 KiB with the kernel's frame on it. Mapped memory is the
+// alternative. But an exec that succeeds after vfork never unmaps memory that it mapped in its
+// parent.
 std::size_t environmentStackBytes() noexcept;
 
 inline Preload preloadFor(const ExecTarget& target) noexcept {
   return {!target.mustStrip, target.companions};
 }
 
-// Returns call(environment) with the environment that the new program is to get: the caller's own
-// when nothing is missing in it, else one in memory that lasts for the call.
+// Returns call(environment) with the new program's environment: the caller's own if it is complete,
+// else one in memory that lasts for the call.
 template <typename Call>
 auto withEnvironment(char* const* environment, const ExecTarget& target, Call call) {
   const Preload preload = preloadFor(target);

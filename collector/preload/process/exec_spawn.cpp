@@ -1,4 +1,4 @@
-// posix_spawn, posix_spawnp, system and popen: a child with a program of its own in one call.
+// posix_spawn, posix_spawnp, system and popen: each starts a program in a child.
 
 #include "collector/core/platform/bounded.h"
 #include "collector/core/platform/hooks.h"
@@ -84,18 +84,18 @@ int runInPath(const Spawn& spawn) {
   });
 }
 
-// A complete environment, in memory that is never freed, because a thread of the host may look at
-// it at any time while it stands in for `environ`. It is used again once no call needs it; made
-// from the same environment it then is the same.
+// A complete environment in memory that is never freed, because a thread of the host may read it at
+// any time while it replaces `environ`. It is reused once no call needs it. Rebuilt from the same
+// environment, its content is the same.
 struct StandIn {
-  std::atomic<std::uint32_t> calls;  // that need it as it is
+  std::atomic<std::uint32_t> calls;  // calls that need it unchanged
   std::atomic<char**> environment;
   std::size_t bytes;
 };
-constinit StandIn
-    gStandIns[16]{};  // as many calls can have one each at a time; the next goes without
+constinit StandIn gStandIns[16]{};  // one per concurrent call; further calls run without one
 
-// Room for `bytes`, and for as much again, so that all that was outgrown is less than what is used.
+// Maps room for twice `bytes`. The rooms that were outgrown are thus smaller in total than the one
+// in use.
 bool grow(StandIn& standIn, std::size_t bytes) noexcept {
   const long room = core::rawSyscall(SYS_mmap,
                                      0,
@@ -111,7 +111,7 @@ bool grow(StandIn& standIn, std::size_t bytes) noexcept {
   return true;
 }
 
-// One that no call needs, with room for `bytes`; nullptr when there is none.
+// Returns one that no call needs, with room for `bytes`; nullptr if there is none.
 StandIn* takeStandIn(std::size_t bytes) noexcept {
   for (StandIn& standIn : gStandIns) {
     std::uint32_t nobody = 0;
@@ -124,8 +124,8 @@ StandIn* takeStandIn(std::size_t bytes) noexcept {
   return nullptr;
 }
 
-// The one that another thread's call has put in place of `environ`, so that it stays as it is;
-// nullptr when there is none.
+// Returns the one with which another thread's call has replaced `environ`, and keeps it unchanged;
+// nullptr if there is none.
 StandIn* shareStandIn() noexcept {
   for (StandIn& standIn : gStandIns) {
     std::uint32_t calls = 0;
@@ -140,8 +140,8 @@ StandIn* shareStandIn() noexcept {
   return nullptr;
 }
 
-// When the host changes its environment meanwhile, libc copies what it finds to memory of its own
-// and sets `environ` to that: then that points into the stand-in, which is given up.
+// If the host changes its environment meanwhile, libc copies the entries to its own memory and sets
+// `environ` to that. `environ` then points into the stand-in, which is abandoned.
 void putBack(StandIn& standIn, char** before) noexcept {
   if (environ == standIn.environment.load(std::memory_order_relaxed)) {
     environ = before;
@@ -156,8 +156,8 @@ void putBack(StandIn& standIn, char** before) noexcept {
   standIn.bytes = 0;
 }
 
-// For a call of libc's that passes `environ` on by itself: in a program that has cleared it, the
-// complete one stands in its place for the call.
+// For libc's calls that pass `environ` on themselves: if the program has cleared it, the complete
+// environment replaces it for the call.
 template <typename Call>
 auto withCompleteEnviron(Call call) {
   char** before = environ;

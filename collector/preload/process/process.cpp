@@ -1,5 +1,5 @@
-// Starts what this folder's `net` and `process` parts need, once, after the core has attached and
-// before the host's own code runs.
+// Starts this folder's `net` and `process` parts, once, after the core has attached and before the
+// host's own code runs.
 
 #include "collector/core/emit.h"
 #include "collector/core/platform/hooks.h"

@@ -1,7 +1,7 @@
-// The `process` probe's share of a process's end: the status that it left with. exit() and the
-// return of main come by on_exit, which runs behind everything that the program has registered;
-// _exit() by a wrapper, because nothing else runs then. Forked workers (Python's multiprocessing)
-// leave so. What CUPTI holds is stored first: with exit() that is the CUDA probe's own business.
+// The `process` probe at a process's end: records the exit status. For exit() and the return of
+// main it uses on_exit, which runs after all functions that the program has registered. For _exit()
+// it uses a wrapper, because nothing else runs then; forked workers (Python's multiprocessing)
+// leave that way. CUPTI's records are stored first; with exit() the CUDA probe does that itself.
 
 #include "collector/core/attach.h"
 #include "collector/core/platform/hooks.h"

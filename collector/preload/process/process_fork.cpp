@@ -1,5 +1,5 @@
-// The `process` probe's share of fork: the parent notes its child. vfork is not wrapped, and a
-// child of raw clone is noticed by the core and by the table of descriptors when it first records.
+// The `process` probe at fork: the parent records its child. vfork is not wrapped. The core and the
+// descriptor table notice a child of raw clone when it first records.
 
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
@@ -42,7 +42,7 @@ pid_t forkWith(ForkCall real) {
   return child;
 }
 
-// For a libc before 2.34, where a program that looks for _Fork finds this one all the same.
+// For a libc before 2.34: a program that looks for _Fork finds this function there too.
 pid_t cloneLikeFork() {
   const long child = core::rawSyscall(SYS_clone, SIGCHLD);
   if (child >= 0)

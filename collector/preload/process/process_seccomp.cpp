@@ -1,7 +1,7 @@
-// A thread that enters seccomp's strict mode is killed at its next system call but read, write and
-// exit; one that installs a filter, at whatever the filter does not expect. Sonde makes system
-// calls of its own, so from then on nothing is recorded in the process, and no wrapper does more
-// than forward.
+// A thread that enters seccomp's strict mode is killed at its next system call other than read,
+// write and exit. One that installs a filter may be killed at any call that the filter does not
+// expect. Sonde makes system calls of its own, so from then on the process records nothing, and
+// wrappers only forward.
 
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
@@ -37,7 +37,7 @@ void stopRecording(const char* mark) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-// The arguments are read as libc reads them, however many there are.
+// Reads the arguments as libc does, however many there are.
 SONDE_EXPORT int prctl(int option, ...) {
   using namespace sonde::preload;
   va_list rest;
@@ -49,7 +49,7 @@ SONDE_EXPORT int prctl(int option, ...) {
   va_end(rest);
   if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_STRICT)
     stopRecording("seccomp strict mode");
-  // Without one the kernel is only asked whether it knows filters.
+  // Without a filter, the program only asks the kernel whether it supports filters.
   const auto* const filter = reinterpret_cast<const sock_fprog*>(third);
   if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_FILTER &&
       sonde::core::mayReadThing(filter))

@@ -1,6 +1,6 @@
-// vfork() is noted, and not wrapped: its child returns through its parent's stack frame, so nothing
-// may stand between the caller and libc's own function, which this jumps to. What is noted spares
-// every other thread the question whether it is such a child (core::inVforkChild).
+// Notes calls of vfork() without wrapping it. vfork's child returns through its parent's stack
+// frame, so nothing may be between the caller and libc's function; this jumps to it. Thanks to the
+// note, all other threads need not check whether they are such a child (core::inVforkChild).
 
 #include "collector/core/platform/hooks.h"
 #include "collector/core/vfork.h"
@@ -12,7 +12,7 @@ namespace {
 
 using VforkCall = pid_t (*)();
 
-// A libc without it has fork, which may stand in.
+// A libc without vfork has fork, which may replace it.
 constinit core::Real<VforkCall> gVfork{"vfork"};
 constinit core::Real<VforkCall> gFork{"fork"};
 
@@ -23,7 +23,7 @@ __attribute__((constructor(102))) void resolve() {
 }  // namespace
 }  // namespace sonde::preload
 
-// Returns where to jump.
+// Returns the address to jump to.
 extern "C" __attribute__((used)) void* sondeNoteVfork() noexcept {
   using namespace sonde::preload;
   sonde::core::noteVfork();

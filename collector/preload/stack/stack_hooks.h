@@ -1,5 +1,6 @@
-// Between libsonde_preload.so and libsonde_stack.so, which copies threads' stacks: the first looks
-// for the second's functions when it is loaded, and brings it what it needs.
+// The interface between libsonde_preload.so and libsonde_stack.so, which copies threads' stacks.
+// When libsonde_preload.so is loaded, it looks up the other library's functions and passes it this
+// table.
 #pragma once
 
 #include "collector/core/stack_events.h"
@@ -16,37 +17,38 @@ inline constexpr std::uint32_t kHooksVersion = 5;
 struct Hooks {
   std::uint32_t version;
   wire::StackRule rule;
-  // With signals blocked, as in the handler, which must not interrupt itself: where a record of so
-  // many bytes goes, nullptr when nothing is recorded now or there is no room; then that it is
-  // there.
+  // Call these with signals blocked, as in the handler, which must not interrupt itself. reserve()
+  // returns the place for a record of `bytes`, nullptr if nothing is recorded now or there is no
+  // room. publish() makes the record visible.
   char* (*reserve)(std::size_t bytes);
   void (*publish)(std::size_t bytes);
   std::uint64_t (*ticks)();
-  // So many samples will be missing.
+  // Counts `count` missing samples.
   void (*lose)(std::uint32_t count);
   // Lines of /proc/self/maps.
   void (*defineCode)(const char* lines, std::size_t length);
   std::uint32_t (*intern)(const char* text, std::size_t length);
-  // A fact of the process, for the trace.
+  // Reports a fact of the process in the trace.
   void (*say)(const char* text);
-  // Whether this is a child that runs on its parent's memory.
+  // Whether this is a child that runs in its parent's memory.
   bool (*inVforkChild)();
-  // A forked child gets its spool, if it has none: its files are opened while it has one thread,
-  // whose descriptors' numbers it would otherwise take for moments.
+  // Gives a forked child its spool, if it has none. The spool's files are opened while the child
+  // has one thread, because they briefly take descriptor numbers that other threads could get.
   void (*attach)();
 };
 
-// What libsonde_preload.so tells the other, once that has begun.
+// The calls of libsonde_preload.so to the other library, after that has started.
 struct Sampler {
   void (*childBegins)();  // in a forked child, on its only thread
-  // The process ends, or becomes another program: what the recorder cannot look at any more.
+  // The process ends or becomes another program: stores what the recorder cannot find out later.
   void (*processEnds)();
-  // No thread is interrupted any more.
+  // Stops interrupting threads.
   void (*stop)();
   core::TakeStack take;
 };
 
-// "sonde_stack_begin": once, where stacks are asked for. nullptr: the table is of another version.
+// "sonde_stack_begin": called once, if stacks are requested. nullptr: the table has another
+// version.
 using Begin = const Sampler* (*)(const Hooks* hooks);
 
 }  // namespace sonde::preload::stack

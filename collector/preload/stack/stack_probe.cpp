@@ -1,4 +1,5 @@
-// Begins libsonde_stack.so, which copies threads' stacks, with the table of stack/stack_hooks.h.
+// Starts libsonde_stack.so, which copies threads' stacks, and passes it the table of
+// stack/stack_hooks.h.
 
 #include "collector/preload/stack/stack_probe.h"
 
@@ -85,14 +86,14 @@ constinit Hooks gHooks = {kHooksVersion,
                           core::inVforkChild,
                           attach};
 
-// Here, because the other library may not be constructed yet.
+// Called from here, because the other library may not be initialised yet.
 __attribute__((constructor(104))) void begin() {
   const auto* session = core::gSpool.session;
   if (!core::isSource(wire::Probe::Stack) || session->stack.perSecond == 0)
     return;
   const auto begin = reinterpret_cast<Begin>(dlsym(RTLD_DEFAULT, "sonde_stack_begin"));
   if (begin == nullptr) {
-    dlerror();  // or it would say so to the program, which did not ask
+    dlerror();  // otherwise the program's next dlerror() would report this lookup
     return;
   }
   gHooks.rule = session->stack;

@@ -1,5 +1,5 @@
-// What libsonde_sync.so, which stands in front of the functions that threads wait in, has of this
-// library: the table of sync/sync_hooks.h.
+// The table of sync/sync_hooks.h, which this library provides to libsonde_sync.so. That library
+// intercepts the functions that threads wait in.
 
 #include "collector/preload/sync/sync_probe.h"
 

@@ -1,4 +1,4 @@
-/* Numbers in the memory of a tensor. */
+/* Reads numbers in a tensor's memory. */
 #include "plugins/python/extension/extension.h"
 
 static double ofBits(uint32_t bits) {

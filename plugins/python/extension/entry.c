@@ -1,7 +1,6 @@
-/* Openings and closings. The recording library wants a scope to end on its own thread and knows
- * nothing of Python: a generator may be resumed, or closed by the garbage collector, on another
- * thread, and a forked child runs the
- * `__exit__` of scopes that its parent opened. */
+/* Opens and closes scopes. The recording library requires that a scope ends on its own thread, and
+ * knows nothing of Python. But a generator may be resumed, or closed by the garbage collector, on
+ * another thread, and a forked child runs the `__exit__` of scopes that its parent opened. */
 #include "plugins/python/extension/extension.h"
 
 #include <pthread.h>
@@ -14,8 +13,8 @@ static uint32_t generation = 1;
 static uint32_t threads;
 static _Thread_local uint32_t thisThread;
 
-/* Ends that wait for the thread that began. When the table is full the scope stays open until the
- * thread ends. */
+/* Ends that wait for the thread that began the scope. If the table is full, the scope stays open
+ * until the thread ends. */
 static struct {
   uint32_t thread;
   uint32_t token;
@@ -28,8 +27,8 @@ uint32_t threadNumber(void) {
   return thisThread;
 }
 
-/* With hardware counters the library waits for the device at each begin and end, and what the
- * device does may need the GIL. */
+/* With hardware counters the library waits for the device at each begin and end, and the device's
+ * work may need the GIL. */
 static bool waits;
 
 static uint32_t beginScope(EntryName what) {

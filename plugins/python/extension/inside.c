@@ -1,26 +1,25 @@
-/* The usual case of what PyTorch's hooks see of a training step: its scopes are opened and closed,
- * and nothing changes of what is known of the training (steps.c). It comes millions of times, so it
- * is here; whatever else comes, the hooks decide. `here` tells them and this what the calling
- * thread is in. */
+/* The common case of PyTorch's hooks in a training step: opens and closes the step's scopes without
+ * changing the state of the training (steps.c). It is in C because it happens millions of times;
+ * the hooks handle everything else. `here` tells both what the calling thread is in. */
 #include "plugins/python/extension/extension.h"
 
 static PyObject* outermost;
 static PyObject *forwardText, *backwardText, *trainingText, *dictText;
 
-/* What a thread is in. */
+/* The modules and passes that a thread is in. */
 typedef struct Here {
-  PyObject* root;   /* what is known of the outermost module that is called; NULL: there is none */
-  PyObject* names;  /* of the modules inside of it; NULL: nothing here knows them */
-  PyObject* due;    /* the collections of tensors that the call is looked at for */
-  PyObject* around; /* the forward around it, of enterOutermost() */
-  PyObject* own;    /* borrowed: its own scope, of the same */
+  PyObject* root;   /* facts about the outermost called module; NULL: none */
+  PyObject* names;  /* of the modules inside it; NULL: unknown here */
+  PyObject* due;    /* the tensor collections for which the call is examined */
+  PyObject* around; /* the forward around it, from enterOutermost() */
+  PyObject* own;    /* borrowed: its own scope, from the same */
   int backward;     /* backward passes: recomputation calls modules again */
   bool stepping;    /* in step() of an optimiser */
 } Here;
 
 static _Thread_local Here here;
 
-/* ---- what the thread is in, as the attributes of `here` ---- */
+/* ---- the attributes of `here` ---- */
 
 static PyObject* getObject(PyObject* self, void* offset) {
   PyObject* const found = *(PyObject**)((char*)&here + (size_t)offset);
@@ -82,8 +81,8 @@ static PyType_Spec hereSpec = {
 
 /* ---- modules ---- */
 
-/* What a dictionary by id has of the module, borrowed: a tuple of `size` that begins with a weak
- * reference. NULL: it is not there, or another one had this address. */
+/* Returns a dictionary's entry for the module, borrowed: a tuple of `size` that begins with a weak
+ * reference. NULL: no entry, or it belongs to another object that had this address. */
 static PyObject* known(PyObject* byId, PyObject* called, Py_ssize_t size) {
   PyObject* const key = PyLong_FromVoidPtr(called);
   PyObject* const found = key == NULL ? NULL : PyDict_GetItemWithError(byId, key);
@@ -101,7 +100,8 @@ static PyObject* enter(uint32_t kind, PyObject* name) {
   return scope;
 }
 
-/* Its attribute `training` is True, past what the program's class makes of reading it. */
+/* Whether its attribute `training` is True. Bypasses the attribute access that the program's class
+ * may define. */
 static bool isTraining(PyObject* called) {
   PyObject* const own = PyObject_GenericGetAttr(called, dictText);
   const bool found =
@@ -110,7 +110,8 @@ static bool isTraining(PyObject* called) {
   return found;
 }
 
-/* What asks Python is asked before anything is entered: it may raise, or let other threads run. */
+/* Python code is called before anything is entered, because it may raise or let other threads run.
+ */
 static PyObject* enterKnown(PyObject* entry, PyObject* called) {
   PyObject* around = NULL;
   PyObject* own;
@@ -137,13 +138,13 @@ static PyObject* enterKnown(PyObject* entry, PyObject* called) {
   return own;
 }
 
-/* NULL, also without an exception: this is for Python to decide. */
+/* NULL, even without an exception: Python code must decide. */
 static PyObject* enterOutermost(PyObject* called) {
   PyObject* const found = known(outermost, called, 4);
   PyObject* own;
   if (found == NULL)
     return NULL;
-  Py_INCREF(found); /* another thread may take it out meanwhile */
+  Py_INCREF(found); /* another thread may remove it meanwhile */
   own = enterKnown(found, called);
   Py_DECREF(found);
   return own;
@@ -160,8 +161,8 @@ static void leaveOutermost(PyObject* own) {
   Py_XDECREF(around);
 }
 
-/* What is no scope is None, and so is an error of what was asked; what interrupts the program goes
- * on. */
+/* Returns None if there is no scope, and drops exceptions of the query. An exception that
+ * interrupts the program continues. */
 static PyObject* orNone(PyObject* scope) {
   if (scope != NULL)
     return scope;

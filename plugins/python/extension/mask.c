@@ -1,5 +1,5 @@
-/* A run that switches probes off and on: what this extension and the hooks make of it. The library
- * silences the probes by itself; here those that cost even when they are silent hear of it. */
+/* A run that switches probes off and on: the part of this extension and the hooks. The library
+ * silences the probes by itself; this informs those that cost time even when silent. */
 #include "plugins/python/extension/extension.h"
 
 bool calibrates;
@@ -7,7 +7,7 @@ bool passesNative;
 uint32_t passed;
 
 static uint32_t switched; /* the probes that the run switches */
-static uint32_t known;    /* those that are off, as the listener has been told */
+static uint32_t known;    /* the probes that are off, as last reported to the listener */
 static PyObject* listener;
 
 void maskSetUp(void) {
@@ -29,9 +29,8 @@ void maskBegan(void) {
   follow(masked);
 }
 
-/* Before the library takes its count of the iteration. What is called between iterations is
- * recorded again; the hooks stay as they are, since the next iteration most likely begins at once.
- */
+/* Call it before the library counts the iteration. Calls between iterations are recorded again. The
+ * hooks stay as they are, because the next iteration most likely begins immediately. */
 void maskEnds(void) {
   passesNative = false;
   if (passed != 0)

@@ -1,8 +1,8 @@
-/* The module `_sonde`: the functions of the package and what the PyTorch hooks need besides. */
+/* The module `_sonde`: the functions of the package and those for the PyTorch hooks. */
 #include "plugins/api/sonde.h" /* before the next, so that the library is looked up here */
 #include "plugins/python/extension/extension.h"
 
-/* glibc 2.34 gave these a new version; with the old one the extension loads on glibc 2.28, too. */
+/* glibc 2.34 gave these a new version. With the old one the extension also loads on glibc 2.28. */
 #if defined(__x86_64__) && defined(__GLIBC__)
 __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
 __asm__(".symver dlerror,dlerror@GLIBC_2.2.5");
@@ -25,7 +25,7 @@ bool callQuietly(PyObject* function, PyObject* arguments) {
   return truth;
 }
 
-/* `@sonde.operation` without parentheses: a scope named like the function, around it. */
+/* `@sonde.operation` without parentheses: wraps the function in a scope with its name. */
 static PyObject* decorateBare(uint32_t kind, PyObject* function) {
   PyObject* name = PyObject_GetAttrString(function, "__qualname__");
   PyObject* scope = NULL;
@@ -199,7 +199,7 @@ static PyObject* torchEnabled(PyObject* module, PyObject* unused) {
   return PyBool_FromLong(sondeApi != NULL && sondeApi->enabled(SONDE_PROBE_TORCH));
 }
 
-/* For torch_element: the time of a value that can be read only later. 0: an older library. */
+/* For torch_element: the time of a value that can only be read later. 0: an older library. */
 static PyObject* torchNow(PyObject* module, PyObject* nothing) {
   (void)module;
   (void)nothing;

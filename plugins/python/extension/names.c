@@ -1,6 +1,6 @@
-/* Names as ids. Almost every name is a constant of the program, so the same str object comes again
- * and again: a small table from object to id saves the encoding and the hash of its bytes. It owns
- * its keys, so an address is never taken for another str. */
+/* Converts names to ids. Almost every name is a constant of the program, so the same str object
+ * occurs again and again. A small table from object to id avoids encoding and hashing its bytes. It
+ * owns its keys, so an address is never mistaken for another str. */
 #include "plugins/python/extension/extension.h"
 
 enum { kSlots = 512, kLongestKept = 256 };

@@ -1,12 +1,13 @@
-/* The entries that native.h tells of. */
+/* The entries described in native.h. */
 #define _GNU_SOURCE /* strdup */
 #include "plugins/python/extension/native.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A C function of Python takes one to five words, by its flags, and returns one. An entry passes
- * five on, whatever is in them, and its number as the sixth. Each is 1 << kEntryShift bytes. */
+/* A C function of Python takes one to five words, depending on its flags, and returns one. An entry
+ * passes five on, whatever they contain, and its number as the sixth. Each entry has 1 <<
+ * kEntryShift bytes. */
 typedef void* (*Function)(void*, void*, void*, void*, void*);
 void* sondeCallNative(void* a, void* b, void* c, void* d, void* e, uint32_t number);
 extern const char sondeNativeEntries[];

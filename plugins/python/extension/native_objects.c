@@ -1,4 +1,4 @@
-/* Where callable objects have the pointer to their C function: the layouts of CPython's objects. */
+/* Where callable objects keep the pointer to their C function: the layouts of CPython's objects. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "plugins/python/extension/native.h"
 
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What CPython's builtin functions and method descriptors begin with, 3.8 and later, with the GIL.
- */
+/* The first fields of CPython's builtin functions and method descriptors, 3.8 and later, with the
+ * GIL. */
 typedef struct FunctionObject {
   PyObject base;
   PyMethodDef* definition;
@@ -32,7 +32,7 @@ static bool isCython(PyObject* object) {
   return is;
 }
 
-/* The beginning of a type; the offset is of the pointer that is called, in its objects. */
+/* The first fields of a type; the offset is that of the called pointer in its objects. */
 typedef struct TypeObject {
   PyObject base;
   Py_ssize_t size;
@@ -45,7 +45,7 @@ typedef struct TypeObject {
 
 enum { kHasVectorcall = 1UL << 11 }; /* Py_TPFLAGS_HAVE_VECTORCALL, _Py_… until 3.8 */
 
-/* Where `object` has the pointer that is called; NULL: it has none of its own. */
+/* The place of the called pointer in `object`; NULL: it has none of its own. */
 static void** vectorcallOf(PyObject* object) {
   const TypeObject* const type = (const TypeObject*)Py_TYPE(object);
   if ((PyType_GetFlags(Py_TYPE(object)) & kHasVectorcall) == 0 || type->vectorcallOffset <= 0)
@@ -56,7 +56,7 @@ static void** vectorcallOf(PyObject* object) {
 static PyTypeObject* descriptorType;      /* of str.upper */
 static PyTypeObject* classDescriptorType; /* of dict.fromkeys */
 
-/* Where `object` has its definition; NULL: it is of another kind. */
+/* The place of the definition in `object`; NULL: it is of another kind. */
 static PyMethodDef** definitionOf(PyObject* object) {
   if (PyCFunction_Check(object) || isCython(object))
     return &((FunctionObject*)object)->definition;
@@ -65,7 +65,7 @@ static PyMethodDef** definitionOf(PyObject* object) {
   return NULL;
 }
 
-/* An item of a module's namespace, or of a type's in it. */
+/* An attribute of a module, or of a type in the module. */
 static PyObject* attributeOf(const char* module, const char* type, const char* name) {
   PyObject* holder = PyImport_ImportModule(module);
   PyObject* space;
@@ -82,7 +82,7 @@ static PyObject* attributeOf(const char* module, const char* type, const char* n
   return item;
 }
 
-/* Three that are in every Python show it. */
+/* Checks three functions that are in every Python. */
 static bool isAsHere(PyObject* function, PyObject* method, PyObject* classMethod) {
   const PyMethodDef* definition;
   if (!PyCFunction_Check(function))
@@ -133,13 +133,14 @@ static int hasAddress(struct dl_phdr_info* object, size_t size, void* address) {
   return 0;
 }
 
-/* Then it may be a constant, or serve other objects as well: `__new__` has one for all types. Else
- * it is on the heap and of this object; pybind11's functions change theirs later. */
+/* Whether the definition belongs to a library. It may then be a constant, or serve other objects as
+ * well: `__new__` has one for all types. Otherwise it is on the heap and belongs to this object;
+ * pybind11's functions change theirs later. */
 static bool isOfALibrary(PyMethodDef* definition) {
   return dl_iterate_phdr(hasAddress, definition) != 0;
 }
 
-/* Lives as long as the process, since the object may be called until its end. */
+/* Never freed, because the object may be called until the process ends. */
 static PyMethodDef* copyOf(const PyMethodDef* definition) {
   PyMethodDef* const copy = malloc(sizeof *copy);
   if (copy != NULL)
@@ -147,7 +148,7 @@ static PyMethodDef* copyOf(const PyMethodDef* definition) {
   return copy;
 }
 
-/* ISO C has no cast between the two kinds of pointers. */
+/* ISO C has no cast between object and function pointers. */
 static void** placeIn(PyMethodDef* definition) {
   return (void**)(void*)&definition->ml_meth;
 }

@@ -1,4 +1,4 @@
-/* Numbers that the program gives, of whatever type. */
+/* Converts numbers of any type that the program passes. */
 #include "plugins/python/extension/extension.h"
 
 static void note(const char* key, const char* text) {

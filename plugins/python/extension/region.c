@@ -1,11 +1,11 @@
-/* Regions: scopes that the PyTorch hooks open and close at moments of their own (an iteration lasts
+/* Regions: scopes that the PyTorch hooks open and close independently (an iteration lasts
  * from one optimiser step to the next), while the program's annotations open and close around them.
- * So that no slice crosses its parent, a region knows how many scopes of its thread were opened
- * inside it, and tells its listener of these events:
+ * To keep slices from crossing their parents, a region counts the scopes that its thread opened
+ * inside it, and reports these events to its listener:
  *
  * - "enclosing": a scope that was open before the region is about to end; end the region now.
- * - "ended": that scope has ended; told when the listener returned True at "enclosing".
- * - "settled": the last scope inside has ended, and somebody had asked for this moment with
+ * - "ended": that scope has ended; reported if the listener returned True at "enclosing".
+ * - "settled": the last scope inside has ended, and the hooks have requested this event with
  *   settled().
  *
  * At most kRegions are open at a time. */
@@ -134,9 +134,9 @@ static PyObject* regionNew(PyTypeObject* wanted, PyObject* arguments, PyObject* 
   return (PyObject*)region;
 }
 
-/* `number` below 0: it has none. */
+/* `number` below 0: no number. */
 static void openRegion(Region* region, long long number) {
-  forget(region); /* still open on a thread that has gone */
+  forget(region); /* still open on a thread that has ended */
   entryBegin(&region->entry, region->what);
   region->open = true;
   region->asked = false;

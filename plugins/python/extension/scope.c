@@ -1,6 +1,7 @@
-/* The context manager behind sonde.operation and its siblings. It is entered millions of times, so
- * objects come from a free list and carry the name's id; `__exit__` takes its three arguments as an
- * array. One object may be entered again while it is open and from several threads. */
+/* The context manager behind sonde.operation and similar functions. It is entered millions of
+ * times, so objects come from a free list and hold the name's id, and `__exit__` takes its three
+ * arguments as an array. One object may be entered again while it is open, and from several
+ * threads. */
 #include "collector/wire/iteration_keys.h"
 #include "plugins/python/extension/extension.h"
 
@@ -93,8 +94,8 @@ static PyObject* enter(PyObject* self, PyObject* unused) {
   return self;
 }
 
-/* Takes the latest opening of this thread off the object, or the latest of all when this thread has
- * none. */
+/* Removes the latest opening of this thread from the object, or the latest of all if this thread
+ * has none. */
 static Entry takeEntry(Scope* scope) {
   Entry taken = scope->top;
   Entry** link = &scope->top.below;
@@ -136,7 +137,7 @@ static PyObject* exitScope(PyObject* self, PyObject* const* arguments, Py_ssize_
   (void)count;
   if (sondeApi != NULL) {
     leave(scope);
-    /* Nobody waits for the end of an iteration. */
+    /* The end of an iteration has no listener. */
     if (isWatched(scope) && scope->what.kind != SONDE_ITERATION)
       callQuietly(scopeWatcher, Py_BuildValue("(IOO)", scope->what.kind, Py_False, Py_None));
   }

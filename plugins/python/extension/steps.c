@@ -1,17 +1,17 @@
-/* What is known of the training, as far as inside.c asks for it: the type `Steps` is the base of
- * the class Training of hooks/training.py, which says what its attributes mean and makes of them
- * what is not usual. */
+/* The state of the training, as far as inside.c needs it. The type `Steps` is the base of the class
+ * Training in hooks/training.py. That class documents the attributes and handles the unusual cases.
+ */
 #include "plugins/python/extension/extension.h"
 
 #include <structmember.h>
 
-/* See hooks/training.py for what these mean. */
+/* hooks/training.py documents these. */
 typedef struct Steps {
   PyObject_HEAD PyObject* iteration; /* Regions */
   PyObject* micro;
   PyObject* evaluation;
   PyObject* gradients; /* torch.is_grad_enabled */
-  PyObject* skips;     /* whether nothing is to be recorded, since a graph is being made */
+  PyObject* skips;     /* whether to record nothing, because a graph is being built */
   long long given;
   unsigned int home; /* the number of the thread that trains */
   unsigned long long samples;
@@ -53,7 +53,7 @@ bool stepsAreQuiet(void) {
           (regionIsOpen(steps->iteration) && (!steps->accumulates || regionIsOpen(steps->micro))));
 }
 
-/* A forward after a backward of the same iteration says that these add up. */
+/* A forward after a backward of the same iteration means that gradients accumulate. */
 bool stepsTakeForward(void) {
   return stepsAreQuiet() &&
          (steps->backwards == 0 || steps->accumulates || !regionIsOpen(steps->iteration));
@@ -82,8 +82,8 @@ static PyObject* backwardEnded(PyObject* self, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
-/* Whether a step of the optimiser that makes iterations ends none, since the program marks them,
- * and there is nothing to count in it. */
+/* Whether a step of the optimiser that makes iterations ends none, because the program marks them,
+ * and has nothing to count. */
 static PyObject* stepPasses(PyObject* self, PyObject* unused) {
   const Steps* const state = (Steps*)self;
   (void)unused;

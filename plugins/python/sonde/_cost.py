@@ -11,7 +11,7 @@ except ImportError:  # a Python built without it
 
 BATCHES = 24
 CALLS = 100
-GROWTH_BATCHES = 260  # fill the 1 MiB by which the spool grows
+GROWTH_BATCHES = 260  # enough to fill the 1 MiB by which the spool grows
 GROWTH_FAULTS = 32
 
 

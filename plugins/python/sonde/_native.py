@@ -46,7 +46,7 @@ class _Finder:
     def find_spec(self, name, path=None, target=None):
         spec = self._find(name, path, target, without=self)
         if spec is None or not hasattr(spec.loader, "exec_module") or isinstance(spec.loader, self._loader):
-            return spec  # the last: another of Sonde's finders has asked this one before
+            return spec  # the last one: another of Sonde's finders has already called this one
         package = "." not in name and spec.submodule_search_locations is not None
         if package or isinstance(spec.loader, machinery.ExtensionFileLoader):
             spec.loader = self._loader(spec.loader, self._watcher.imported)

@@ -13,7 +13,7 @@ FRAMEWORKS = (
     "flash_attn", "flash_attn_2_cuda", "apex", "amp_C", "transformer_engine", "transformer_engine_torch", "vllm",
     "onnxruntime", "tensorrt", "nvidia.dali", "horovod",
 )
-# Gym and Gymnasium are Python over the others: of them it is what somebody has compiled.
+# Gym and Gymnasium are Python code on top of the others; only their compiled parts count.
 SIMULATORS = (
     "gym", "gymnasium", "ale_py", "mujoco", "mujoco_py", "pybullet", "Box2D", "_Box2D", "envpool", "retro",
     "stable_retro", "vizdoom", "nle", "habitat_sim", "isaacgym", "sapien", "madrona", "gpudrive", "pyspiel", "dartpy",

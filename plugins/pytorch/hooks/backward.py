@@ -54,7 +54,7 @@ def install(torch, guard):
             return engine.run_backward(tensors, *args, **kwargs)
 
     inside, leave = _sonde.inside_backward, _sonde.leave
-    read = reader.read  # inside: before a backward begins, a value may be of the iteration before
+    read = reader.read  # inside: before a backward begins, a value may be from the previous iteration
 
     class Engine(type(engine)):
         def run_backward(self, tensors, *args, **kwargs):

@@ -17,7 +17,7 @@ PIECE = 4000  # characters of a graph in one text
 
 
 class Last(threading.local):
-    id = None  # of what the thread has compiled last
+    id = None  # of the thread's latest compilation
 
 
 LAST = Last()
@@ -58,7 +58,7 @@ def watch_compiles(torch, guard, convert_frame):
     def tell(code, compile_id):
         of_it = [one for one in torch._dynamo.utils.get_compilation_metrics()
                  if one.co_name == code.co_name and str(one.compile_id) == str(compile_id)]
-        if not of_it:  # nothing of it was worth it
+        if not of_it:  # no part was worth compiling
             return
         known = of_it[-1]
         facts = {"id": numbered(compile_id), "function": code.co_name, "file": code.co_filename, "line": code.co_firstlineno,
@@ -97,7 +97,7 @@ def install(torch, guard):
     def compiling(*args, **kwargs):
         global USED
         USED = True
-        result = compile_(*args, **kwargs)  # brings torch._dynamo along
+        result = compile_(*args, **kwargs)  # imports torch._dynamo
         if not watched:
             guard.run(watch)
         return result

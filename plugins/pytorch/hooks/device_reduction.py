@@ -2,11 +2,11 @@
 definitions, in double precision. Nothing here waits: no size depends on a value.
 """
 PIECE = 1 << 22   # elements at a time, for which a device needs some 200 MB
-COPIED = 1 << 25  # elements of a tensor without gaps that may be made of one with them
+COPIED = 1 << 25  # elements of the copy without gaps that may be made of a tensor with gaps
 MANTISSA_BITS = 4
 BUCKET_SHIFT = 48
 WIDE = (0, 0x7ff0)                      # buckets of finite doubles, without sign
-NARROW = (874 << MANTISSA_BITS, 1151 << MANTISSA_BITS)  # of what a float32 or a half can be, from 2^-149 up
+NARROW = (874 << MANTISSA_BITS, 1151 << MANTISSA_BITS)  # the range of float32 and half, from 2^-149 up
 
 
 class Reduction:

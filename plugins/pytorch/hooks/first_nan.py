@@ -13,12 +13,12 @@ from sonde._torch.guard import Guard
 from sonde._torch.tensor_reader import Unsupported
 from sonde._torch.training import TRAINING
 
-# Their results are memory that nobody has written yet.
+# Their results are uninitialised memory.
 UNWRITTEN = ("empty", "new_empty", "resize_", "set_")
-# What they write to may have been such memory.
+# The memory that they overwrite may have been uninitialised.
 OVERWRITING = ("copy_", "fill_", "zero_", "normal_", "uniform_")
-PENDING = 128   # looks at a device's results that are read together
-PATIENCE = 1.0  # seconds for what a device still owes when the program ends
+PENDING = 128   # number of checks on a device whose results are read together
+PATIENCE = 1.0  # seconds to wait for a device's pending results when the program ends
 
 
 def tensors_in(torch, value):
@@ -58,7 +58,7 @@ class Search:
         results = self._floats(result)
         devices = {one.device.type for one in results}
         if "cpu" in devices and any(self._has(one) for one in results):
-            # One that an input had is no news. Those on a device have had their own look.
+            # A NaN that an input already had is not reported. Results on a device are checked separately.
             if not any(self._has(one) or one.device.type != "cpu" for one in self._inputs(function, args, kwargs)):
                 self.say(self._description(function, args))
         if "cuda" in devices:

@@ -13,7 +13,7 @@ class Guard:
     def __init__(self, name):
         self.name = name
         self.on = True
-        self.failed = lambda: None  # what is to be undone then
+        self.failed = lambda: None  # undoes the hooks then
 
     def fail(self, error):
         if not self.on:
@@ -64,7 +64,7 @@ def past_overrides(torch):
         return disabled
 
     @contextlib.contextmanager
-    def both():  # in 1.13 a mode is asked all the same
+    def both():  # 1.13 calls a mode anyway
         with without_mode(), disabled():
             yield
 

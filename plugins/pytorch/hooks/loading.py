@@ -48,7 +48,7 @@ class Samples:
         if not issubclass(type(tensor), self.torch.Tensor):
             return None
         if type(tensor).__torch_dispatch__ is not self.torch.Tensor.__torch_dispatch__:
-            return None  # it may tell its shape by a function of its own
+            return None  # its class may define how its shape is found
         try:
             with self.past_overrides():
                 return self.shape(tensor)
@@ -71,7 +71,7 @@ class Samples:
         return None
 
 
-BATCHES = weakref.WeakKeyDictionary()  # iterator -> how many batches it gives; None: unknown
+BATCHES = weakref.WeakKeyDictionary()  # iterator -> number of its batches; None: unknown
 
 
 def batches_of(iterator):

@@ -19,7 +19,7 @@ class Reader:
         self.torch = torch
         self.guard = Guard("losses")
         self.past_overrides = past_overrides(torch)
-        self.modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)  # how many are on
+        self.modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)  # number of active modes
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.kinds = {torch.float32: "f", torch.float64: "d", torch.float16: "e", torch.bfloat16: "b"}
         functorch = getattr(torch._C, "_functorch", None)
@@ -27,7 +27,7 @@ class Reader:
                                           getattr(torch, "_is_functional_tensor", None)) if tell]
         self.free = {}        # dtype -> pinned tensors that hold no copy
         self.pending = []     # (event, pinned tensor, when its backward was), oldest first
-        self.unscaled = None  # weak references: what GradScaler returned, what it was given
+        self.unscaled = None  # weak references: GradScaler's result and its argument
 
     def read(self, tensors):
         """What backward() is called on. The usual case is looked at here and now: a plain tensor, in the host's memory,

@@ -19,10 +19,10 @@ class Masking:
     def __init__(self):
         self.guard = Guard("masking")
         self.torch = False  # whether the probe is off in the iteration that is open, or was open last
-        self.parts = []     # (what takes a hook out, what puts it back)
+        self.parts = []     # (function that removes a hook, function that restores it)
         self.follow = lambda: None
         if _sonde.calibrated() & TORCH:
-            self.follow = _sonde.follow_mask  # somebody needs the hooks as they should be now
+            self.follow = _sonde.follow_mask  # the hooks must match the mask now
             _sonde.on_mask(lambda masked: self.guard.run(self._switch, masked))
             os.register_at_fork(after_in_child=lambda: self.guard.run(self._switch, 0))
 

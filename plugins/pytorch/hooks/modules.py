@@ -12,9 +12,9 @@ from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, compiling, 
 from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
 
-# What DistributedDataParallel and DataParallel, torch.compile, and FSDP (of now and of 1.13) call the module inside.
+# Names of the inner module in DistributedDataParallel and DataParallel, torch.compile, and FSDP (today's and 1.13's).
 WRAPPED = {"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module"}
-MAX_REBUILDS = 8  # of one root's names, when modules come that were not there before
+MAX_REBUILDS = 8  # of one root's names, when new modules appear
 
 
 def attribute(module, name):
@@ -22,7 +22,7 @@ def attribute(module, name):
     own = object.__getattribute__(module, "__dict__")
     if name in own or not type(module).__module__.startswith("torch."):
         return own.get(name)
-    return getattr(module, name, None)  # torch's own class: compiled or scripted ones ask the module inside
+    return getattr(module, name, None)  # torch's own class: compiled or scripted modules ask the inner module
 
 
 def children(module):
@@ -85,8 +85,8 @@ class Names:
         return found[1] if found is not None else type(module).__name__
 
 
-HERE = _sonde.here   # of the calling thread: `root`, the Names of the outermost module that is being called, `due`, the
-                     # collections of tensors that this call is looked at for, and how many `backward` it is inside of
+HERE = _sonde.here   # of the calling thread: `root`, the Names of the outermost module being called; `due`, the tensor
+                     # collections for which this call is examined; `backward`, the number of backward passes around it
 NAMES = {}           # id of a root -> its Names
 TRAINED = {}         # id -> weak reference of a module that had a training forward, or of the model inside it
 
@@ -199,7 +199,7 @@ def install(torch, guard):
             return looked_at(self, args, kwargs)
         try:
             if len(args) == 1 and not kwargs:
-                return call(self, args[0])  # what the interpreter calls without leaving its loop
+                return call(self, args[0])  # the interpreter calls it without leaving its loop
             return call(self, *args, **kwargs)
         finally:
             leave(entered)
@@ -230,7 +230,7 @@ def install(torch, guard):
         return train(self, mode)
 
     def take_out():
-        # What torch.compile has made depends on what is there: to change that would have it compile again.
+        # torch.compile's code depends on this method: a change would make it compile again.
         if vars(Module).get("__call__") is called and not compiled.USED:
             Module.__call__ = call
 

@@ -5,7 +5,7 @@ import threading
 from sonde import metadata
 from sonde._torch.masking import MASKING
 
-UNKNOWN, WITHOUT_NODES = 0, 1  # of what the proof finds
+UNKNOWN, WITHOUT_NODES = 0, 1  # results of the proof
 
 
 def install(torch, guard):
@@ -34,7 +34,7 @@ def prove(torch, library):
     ones = torch.ones(1)
 
     def forward(before, result):
-        for _ in range(before):  # so that no other number is that of the node
+        for _ in range(before):  # so that no other number equals the node's
             torch.ones(1, requires_grad=True).mul(2)
         result.append(torch.ones(1, requires_grad=True).mul(2))
 

@@ -41,7 +41,7 @@ PRIMARY = Primary()
 
 
 HERE = _sonde.here  # of the calling thread: whether it is `stepping`
-NAMES = {}          # id of a class -> (weak reference, what its step is called)
+NAMES = {}          # id of a class -> (weak reference, name of its step)
 
 
 def name_of(optimizer):
@@ -111,7 +111,7 @@ def install(torch, guard):
         if skip():
             return step(optimizer, *args, **kwargs)
         if ends_nothing():
-            TRAINING.samples = TRAINING.tokens = 0  # nobody asks what was loaded for it
+            TRAINING.samples = TRAINING.tokens = 0  # its loaded samples are not needed
             return step(optimizer, *args, **kwargs)
         if not enabled():
             return masked(step, optimizer, args, kwargs) if MASKING.torch else step(optimizer, *args, **kwargs)

@@ -5,14 +5,14 @@ import weakref
 from sonde._torch import modules
 
 MAX_NUMBERED = 16  # outermost modules of one class
-MAX_REBUILDS = 64  # when parameters come that are of no known module
+MAX_REBUILDS = 64  # when parameters of unknown modules appear
 
 
 class TensorNames:
     def __init__(self):
         self.first = None  # there has been one
         self.roots = {}    # id of a root -> (weak reference, prefix)
-        self.prefixes = {}  # class -> how many roots had it
+        self.prefixes = {}  # class -> number of its roots
         self.parameters = {}  # id of a parameter -> (weak reference, name)
         self.builds = 0
 
@@ -24,7 +24,7 @@ class TensorNames:
         count = self.prefixes[name] = self.prefixes.get(name, 0) + 1
         if self.first is None:
             prefix, self.first = "", True
-        else:  # of the many that a program makes for one call each, not all have a number
+        else:  # a program may create many, for one call each; not all get a number
             prefix = f"{name}." if count == 1 or count > MAX_NUMBERED else f"{name}#{count}."
         self.roots[id(root)] = (weakref.ref(root, lambda _, key=id(root): self.roots.pop(key, None)), prefix)
         return prefix

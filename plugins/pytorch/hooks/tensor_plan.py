@@ -26,9 +26,9 @@ class Collection:
         self.end = described.get("end")
         self.iterations = frozenset(described.get("iterations", ()))
         self.saves = described.get("save", False)
-        self.implied = described.get("implied", False)  # nobody asked for it by name
+        self.implied = described.get("implied", False)  # not requested by name
         self.was_due = False
-        self.found = False     # a tensor that it is about
+        self.found = False     # whether a matching tensor was seen
         self.usable = True
         self.known = {}        # name of a tensor -> whether it is selected
         self.include = self._expressions(described.get("include", ()), told)
@@ -39,7 +39,7 @@ class Collection:
         for text in texts:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # to the program they would say nothing
+                    warnings.simplefilter("ignore")  # they would mean nothing to the program
                     expressions.append(re.compile(text))
             except Exception as error:  # re.error, but also others
                 self.usable = False
@@ -75,7 +75,7 @@ class Plan:
         self.unusable = len(collections) - len(self.collections)
         self.finds_first_nan = described.get("first-nan", False)
         self.save_limit = described.get("save-limit-mib", SAVE_LIMIT_MIB) << 20
-        self.iteration = None  # that `due` is of
+        self.iteration = None  # to which `due` belongs
         self.due = ()
 
     def at(self, iteration):

@@ -13,7 +13,7 @@ from sonde import metadata
 from sonde._torch.guard import Guard, past_overrides
 from sonde._torch import device_reduction
 
-PENDING = 256  # tensors of devices whose numbers are under way; those beyond are counted as lost
+PENDING = 256  # device tensors with pending results; further ones are counted as lost
 
 
 def load_library():
@@ -145,7 +145,7 @@ class TensorReader:
         self.captures = Captures(torch)
         self.no_dispatch = getattr(torch._C, "_DisableTorchDispatch", contextlib.nullcontext)
         self.collecting = threading.Lock()
-        self.told = set()      # reasons that have been said
+        self.told = set()      # reasons already reported
         self.lock = threading.Lock()
 
     def read(self, tensor, label):

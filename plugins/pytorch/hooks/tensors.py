@@ -13,8 +13,8 @@ from sonde._torch.tensor_plan import GRADIENT, INPUT, LOSS, OTHER, OUTPUT, WEIGH
 from sonde._torch.tensor_reader import Label, TensorReader, load_library
 from sonde._torch.training import TRAINING
 
-GIVEN = (Collection({"name": "tensors", "of": ()}, None),)  # those of sonde.tensor()
-MAX_PARTS = 64  # of an argument or a result that are looked at
+GIVEN = (Collection({"name": "tensors", "of": ()}, None),)  # tensors from sonde.tensor()
+MAX_PARTS = 64  # parts of an argument or a result that are examined
 
 
 def told(collection, text):
@@ -38,7 +38,7 @@ class Tensors:
     def __init__(self, torch, plan, reader):
         self.torch, self.plan, self.reader = torch, plan, reader
         self.names = TensorNames()
-        self.finds_nan = None  # hooks/first_nan.py, where it is asked for
+        self.finds_nan = None  # hooks/first_nan.py, if requested
         self.loss_classes = (torch.nn.modules.loss._Loss,)
 
     def due(self):
@@ -87,7 +87,7 @@ class Tensors:
         due = self.due()
         if not due:
             return
-        # A fused one is given gradients as the GradScaler has scaled them, and divides them itself.
+        # A fused optimizer gets gradients as scaled by the GradScaler, and divides them itself.
         is_scaled = getattr(optimizer, "grad_scale", None) is not None
         for number, group in enumerate(optimizer.param_groups):
             for at, parameter in enumerate(group["params"]):

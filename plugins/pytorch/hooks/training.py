@@ -30,7 +30,7 @@ class Training(_sonde.Steps):
         self.evaluation = _sonde.Region(EVALUATION, "evaluation", self._evaluation_heard)
         self.forget()
         self.overridden = False
-        self.given = -1          # the number of the program's own iteration; the extension counts on
+        self.given = -1          # the number of the program's own iteration; the extension increments it
         self.suspended = 0
         _sonde.watch(lambda kind, entering, number: self.guard.run(self._annotated, kind, entering, number))
         os.register_at_fork(after_in_child=self.forget)
@@ -41,11 +41,11 @@ class Training(_sonde.Steps):
         self.home = None         # the Thread that trains
         self.settles(False)
         self.proven = False      # a training forward or a backward has been seen
-        self.inference = False   # before that, evaluations: batches alone begin no iteration
+        self.inference = False   # only evaluations so far: batches alone begin no iteration
         self.number = 0
         self.stepped = False     # step() came from another thread
-        self.awaited = None      # what happens when the inside of the iteration is empty: "step" or "drop"
-        self.exhausted = False   # the DataLoader of this iteration has no more
+        self.awaited = None      # action once no scope is open inside the iteration: "step" or "drop"
+        self.exhausted = False   # the DataLoader of this iteration is used up
         self.samples = self.tokens = 0
         self.backwards = 0
         self.accumulates = False
@@ -129,9 +129,9 @@ class Training(_sonde.Steps):
             if self.home is not None and not self.evaluation.is_open and not self.exhausted:
                 self._open()
         else:
-            self.micro.end(False)  # only one that had no backward is still open
+            self.micro.end(False)  # only a micro step without a backward is still open
             if self.iteration.settled() or self.awaited == "step":
-                # An annotation that began in the iteration and holds a second step has to be crossed.
+                # An annotation that began in the iteration and contains a second step must be crossed.
                 self._next()
             else:
                 self.awaited = "step"
@@ -152,7 +152,7 @@ class Training(_sonde.Steps):
         return True
 
     def _note_backwards(self, masked):
-        if not masked:  # else nobody has seen them
+        if not masked:  # otherwise they were not seen
             self.single = self.single + 1 if self.backwards < 2 else 0
             self.accumulates = self.accumulates and self.single < 2
 
@@ -188,7 +188,7 @@ class Training(_sonde.Steps):
         if not self.iteration.is_open:
             return
         if self.awaited == "step":
-            self.exhausted = True  # its step has been; only no new one begins
+            self.exhausted = True  # its step is done; only no new iteration begins
         elif self.iteration.settled():
             self.iteration.end(False)
             MASKING.follow()

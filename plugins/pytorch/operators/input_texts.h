@@ -1,5 +1,5 @@
-// The texts in which an operator's inputs are recorded: "[[2, 3], []]" and "[float, Int]". One is
-// made for every operator that runs, so that of a usual length takes no memory but the stack's.
+// The texts that record an operator's inputs: "[[2, 3], []]" and "[float, Int]". Every operator
+// creates one, so a text of usual length needs only stack memory.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class InputText {
  public:
   using Sizes = std::vector<std::int64_t>;
 
-  // Both throw std::bad_alloc where a long text finds no memory.
+  // Both throw std::bad_alloc if there is no memory for a long text.
   explicit InputText(const std::vector<Sizes>& shapes) {
     std::size_t most = kBrackets;
     for (const Sizes& sizes : shapes)
@@ -49,8 +49,8 @@ class InputText {
     return long_.get();
   }
 
-  // Where to write next is passed on in a register: a member would be loaded again after each
-  // letter, which may be written anywhere for all the compiler knows.
+  // The write position is passed in a register. The compiler would reload a member after each
+  // letter, because the letter could overwrite it.
   static char* writeShapes(char* at, const std::vector<Sizes>& shapes) noexcept {
     *at++ = '[';
     for (const Sizes& sizes : shapes) {

@@ -1,8 +1,8 @@
-// Records PyTorch's operators: a global observer of libtorch_cpu, which every release since 1.8
-// exports. Nothing of PyTorch is compiled against: the one structure that is handed over has had
-// one layout from 1.13 to 2.15, and whoever calls this proves it by operators of known names.
+// Records PyTorch's operators with a global observer of libtorch_cpu, which every release since 1.8
+// exports. Nothing of PyTorch is compiled in. The only structure that is passed has had the same
+// layout from 1.13 to 2.15; the caller proves it with operators of known names.
 //
-// Loaded by Python once torch is there (hooks/operators.py), so libstdc++ is in the process.
+// Python loads it after torch (hooks/operators.py), so libstdc++ is in the process.
 #define SONDE_NO_LOOKUP
 #include "plugins/api/sonde.h"
 #include "plugins/pytorch/operators/graph_nodes.h"
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-// glibc 2.34 gave these a new version; with the old one the library loads on glibc 2.28, too.
+// glibc 2.34 gave these a new version. With the old one the library also loads on glibc 2.28.
 #if defined(__x86_64__)
 __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
 __asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
@@ -29,17 +29,17 @@ __asm__(".symver dlopen,dlopen@GLIBC_2.17");
 
 namespace {
 
-// ---- what is known of libtorch_cpu ----
+// ---- libtorch_cpu's interface ----
 
 class RecordFunction;  // at::RecordFunction: what runs
 
-// std::unique_ptr<at::ObserverContext>, always null. Like that, it has a destructor, by which it is
+// std::unique_ptr<at::ObserverContext>, always null. Like that type it has a destructor, so it is
 // returned in memory.
 struct NoContext {
   NoContext() noexcept = default;
   NoContext(const NoContext&) = delete;
   NoContext& operator=(const NoContext&) = delete;
-  ~NoContext();  // NOLINT(performance-trivially-destructible): or it would be in a register
+  ~NoContext();  // otherwise it would be in a register
   void* pointer = nullptr;
 };
 NoContext::~NoContext() = default;
@@ -64,7 +64,8 @@ struct Library {
   const char* (*nameOf)(const RecordFunction*);
   std::uint64_t (*currentThread)();  // as PyTorch numbers them, from 1
   std::uint64_t (*nextNode)();       // the number of the node that the thread makes next
-  // Of the inputs; empty where one is no tensor. The second argument: also of lists of tensors.
+  // The inputs' sizes; empty for an input that is not a tensor. Second argument: include lists of
+  // tensors.
   std::vector<std::vector<std::int64_t>> (*sizesOf)(const RecordFunction&, bool);
   std::vector<std::string> (*typesOf)(const RecordFunction&);
 };
@@ -86,7 +87,7 @@ struct Running {
   std::uint32_t token;
 };
 
-// Operators call operators, a dozen deep or so; deeper ones are not recorded.
+// Operators call operators, about a dozen levels deep; deeper ones than this are not recorded.
 constexpr std::size_t kDeepest = 64;
 thread_local std::array<Running, kDeepest> tRunning;
 thread_local std::size_t tDepth;
@@ -100,7 +101,7 @@ void noteInputs(const RecordFunction& function, std::uint32_t token) {
   noteText(token, gTypesKey, sonde::torch::InputText(gLibrary.typesOf(function)));
 }
 
-// The token of the new scope; 0: it is not recorded.
+// Returns the token of the new scope; 0: not recorded.
 std::uint32_t begin(const RecordFunction& function) {
   if (gApi->enabled(SONDE_PROBE_TORCH) == 0 || tDepth == kDeepest)
     return 0;
@@ -131,7 +132,8 @@ NoContext begins(const RecordFunction& function) {
   return {};
 }
 
-// One that was handed to another thread to end there is not found; it ends with what is around it.
+// If the operator was passed to another thread and ends there, it is not found; it ends with the
+// operator around it.
 void ends(const RecordFunction& function, void* /*context*/) {
   std::size_t at = tDepth;
   while (at > 0 && tRunning[at - 1].function != &function)
@@ -145,11 +147,12 @@ void ends(const RecordFunction& function, void* /*context*/) {
 // ---- the proof: x.mul(2) on one thread, and its node called on another ----
 
 struct Proof {
-  std::uint64_t caller = 0;  // the thread that calls the nodes, whose multiplications do not count
+  // The thread that calls the nodes; its own multiplications do not count.
+  std::uint64_t caller = 0;
   int operators = 0;
   int backwards = 0;
   std::uint64_t node = 0;    // of the last operator
-  std::uint64_t thread = 0;  // that ran it
+  std::uint64_t thread = 0;  // the thread that ran it
 };
 Proof gProof;
 
@@ -177,7 +180,7 @@ NoContext provesBackward(const RecordFunction& function) {
 
 void provesEnd(const RecordFunction& /*function*/, void* /*context*/) {}
 
-// ---- looking it up ----
+// ---- looking up the library ----
 
 int keepPath(dl_phdr_info* object, std::size_t /*size*/, void* path) {
   const std::string_view name = object->dlpi_name;
@@ -227,8 +230,8 @@ void observe(std::size_t scope, Start start, End end, bool inputs = false) {
 
 #define SONDE_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Looks for libtorch_cpu's functions, with `inputs` also those that tell inputs' shapes and types.
-// NULL, or what is missing.
+// Looks up libtorch_cpu's functions; with `inputs` also those for the inputs' shapes and types.
+// Returns NULL, or the name of what is missing.
 SONDE_EXPORT const char* sonde_operators_find(int inputs) {
   void* const symbol = dlsym(RTLD_DEFAULT, "sonde_api");
   const sonde_api_table* (*api)(std::uint32_t) = nullptr;
@@ -244,8 +247,8 @@ SONDE_EXPORT const char* sonde_operators_find(int inputs) {
   return findAll(library, inputs != 0) ? nullptr : "libtorch_cpu lacks functions of 1.13 and later";
 }
 
-// From now on until sonde_operators_proven() each x.mul(2) of another thread is the proof of what
-// is known of operators, and the next call of the result's grad_fn, on this one, of backward
+// From now until sonde_operators_proven(), each x.mul(2) of another thread proves the facts about
+// operators. The next call of the result's grad_fn, on this thread, proves those about backward
 // functions.
 SONDE_EXPORT void sonde_operators_prove() {
   gProof.caller = gLibrary.currentThread();
@@ -255,7 +258,7 @@ SONDE_EXPORT void sonde_operators_prove() {
 
 enum { kIsUnknown = 0, kHasNoNodes = 1, kIsKnown = 2 };
 
-// What runs meanwhile still ends.
+// Operators that run meanwhile still end.
 SONDE_EXPORT void sonde_operators_pause() {
   for (const std::uint64_t observer : gObservers)
     gLibrary.removeObserver(observer);

@@ -46,7 +46,7 @@ std::string headerOf(const Strided& tensor, const Layout& layout) {
   return header + text;
 }
 
-// Gathers bytes and writes them.
+// Buffers bytes and writes them.
 class Output {
  public:
   explicit Output(int file) : file_(file) {}
@@ -115,7 +115,7 @@ std::int64_t appendNpy(int file, const Strided& tensor) {
   output.flush();
   if (output.error() == 0)
     return begin;
-  // Should that fail, too, there is a piece that no row names.
+  // If that fails too, the file keeps a piece that no row refers to.
   [[maybe_unused]] const int cut = ::ftruncate(file, begin);
   return -output.error();
 }

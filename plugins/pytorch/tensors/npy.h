@@ -1,4 +1,4 @@
-// A tensor's elements as a file of NumPy's (.npy, format 1.0), appended to one that may hold more.
+// Appends a tensor's elements as a NumPy file (.npy, format 1.0) to a file that may contain more.
 // Plain functions; any thread.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace sonde::torch {
 
-// Where in `file`, which is open for writing, it begins; a negated errno when it cannot be written,
-// and then what there is of it is cut off again. Elements of type Bfloat16 are written as the
-// integers that their bits make.
+// Returns where in `file`, which is open for writing, it begins. Returns a negated errno if it
+// cannot be written; the written part is then removed. Elements of type Bfloat16 are written as
+// integers with the same bits.
 std::int64_t appendNpy(int file, const Strided& tensor);
 
 }  // namespace sonde::torch

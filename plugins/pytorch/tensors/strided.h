@@ -11,7 +11,7 @@
 
 namespace sonde::torch {
 
-// The numbers are known to hooks/tensor_reader.py.
+// hooks/tensor_reader.py uses the same numbers.
 enum class ElementType : std::int32_t {
   Bool = 0,
   Uint8 = 1,
@@ -25,7 +25,7 @@ enum class ElementType : std::int32_t {
   Float64 = 9,
 };
 
-// `dimensions` sizes and strides, in elements; 0 dimensions are one element.
+// `dimensions` sizes and strides, in elements; 0 dimensions mean one element.
 struct Strided {
   const void* data;
   ElementType type;
@@ -37,7 +37,7 @@ struct Strided {
 struct Half {
   std::uint16_t bits;
   double value() const noexcept {
-    // Its exponent is moved to that of a float, which takes denormals along.
+    // Moves its exponent to that of a float, including denormals.
     const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13;
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
     const bool isFinite = (bits & 0x7c00U) != 0x7c00U;
@@ -70,7 +70,7 @@ inline std::int64_t countOf(const Strided& tensor) noexcept {
   return count;
 }
 
-// Calls `take(values, count)` until all elements were in a block, in the order of the indices.
+// Calls `take(values, count)` until all elements have been in a block, in index order.
 template <typename Element, typename Take>
 class Blocks {
  public:
@@ -122,7 +122,7 @@ class Blocks {
   std::array<double, kBlock> block_;
 };
 
-// False: the type is none of ElementType.
+// False: the type is not an ElementType.
 template <typename Take>
 bool eachBlock(const Strided& tensor, Take&& take) {
   const auto as = [&]<typename Element>(Element) { Blocks<Element, Take>(tensor, take).run(); };

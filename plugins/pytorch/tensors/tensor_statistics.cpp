@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t kInfinity = 0x7ff0'0000'0000'0000;
 constexpr std::uint64_t kMagnitude = 0x7fff'ffff'ffff'ffff;
 
-// Elements that are denormal are not zero, whatever the program has told the processor
-// (torch.set_flush_denormal), and no flag of the program's is raised.
+// Treats denormal elements as non-zero, whatever the program has set (torch.set_flush_denormal),
+// and raises no floating-point flags in the program.
 class PlainArithmetic {
  public:
   PlainArithmetic() noexcept {
@@ -30,7 +30,7 @@ class PlainArithmetic {
   std::fenv_t before_{};
 };
 
-// Four sums side by side, which the compiler makes vectors of.
+// Four sums side by side, which the compiler vectorises.
 constexpr std::size_t kLanes = 4;
 using Lanes = std::array<double, kLanes>;
 
@@ -38,7 +38,7 @@ double sumOf(const Lanes& lanes) noexcept {
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
-// Calls `step(lane, value)` for each.
+// Calls `step(lane, value)` for each value.
 template <typename Step>
 void eachInLanes(const double* values, std::size_t count, Step&& step) noexcept {
   std::size_t at = 0;
@@ -55,7 +55,7 @@ class Summary {
  public:
   explicit Summary(Statistics& statistics) noexcept : found_(statistics) {}
 
-  // Keeps the finite ones, at the front of `values`; their number.
+  // Moves the finite values to the front of `values`; returns their number.
   std::size_t add(double* values, std::size_t count) noexcept {
     found_.elements += static_cast<std::int64_t>(count);
     const std::size_t finite = takeOutOthers(values, count);
@@ -69,7 +69,7 @@ class Summary {
     found_.l2 = std::sqrt(found_.l2);
   }
 
-  // Of those that are not zero.
+  // The smallest magnitude of the non-zero elements.
   double smallestMagnitude() const noexcept { return smallest_; }
 
  private:
@@ -135,8 +135,8 @@ class Summary {
   }
 
   Statistics& found_;
-  double count_ = 0;    // finite ones
-  double squares_ = 0;  // of the distances from the mean
+  double count_ = 0;    // number of finite elements
+  double squares_ = 0;  // sum of squared distances from the mean
   double smallest_ = std::numeric_limits<double>::infinity();
 };
 
@@ -144,7 +144,7 @@ std::uint16_t bucketOf(double value) noexcept {
   return static_cast<std::uint16_t>(std::bit_cast<std::uint64_t>(value) >> kBucketShift);
 }
 
-// A table of a thread's, all zeros between two tensors.
+// One table per thread, all zeros between two tensors.
 std::uint64_t* countsOfThread() {
   thread_local const std::unique_ptr<std::uint64_t[]> counts(new std::uint64_t[kBucketCount]());
   return counts.get();  // NOLINT(clang-analyzer-cplusplus.NewDelete): it is the thread's
@@ -158,7 +158,7 @@ class Counts {
       counts_[bucketOf(values[at])] += values[at] != 0 ? 1U : 0U;
   }
 
-  // `smallest`: magnitude of those that are not zero. The table is all zeros again.
+  // `smallest`: magnitude of the non-zero elements. Resets the table to zeros.
   void move(const Statistics& statistics, double smallest, Buckets& buckets) {
     constexpr std::uint16_t kMinusZero = 0x8000;
     const std::uint16_t first = std::isinf(smallest) ? 0 : bucketOf(smallest);

@@ -1,5 +1,5 @@
-// What is known of a tensor's elements: docs/probes/tensor.md defines each number. One pass over
-// the memory, in double precision. Plain functions; any thread.
+// Statistics of a tensor's elements; docs/probes/tensor.md defines each number. One pass over the
+// memory, in double precision. Plain functions; any thread.
 #pragma once
 
 #include "plugins/pytorch/tensors/strided.h"
@@ -11,7 +11,7 @@
 
 namespace sonde::torch {
 
-// Of the finite elements, but for the counts.
+// Computed over the finite elements, except the counts.
 struct Statistics {
   std::int64_t elements = 0;
   std::int64_t zeros = 0;
@@ -25,22 +25,22 @@ struct Statistics {
   double l2 = 0;
 };
 
-// How many elements lie where: bucket << kBucketShift | count, by rising bucket, as records have
-// them (wire::TensorStatistics). A bucket is the 16 highest bits of its numbers as doubles, that is
-// sign, exponent and 4 bits of mantissa, so its ends are a 16th of an octave apart. Zeros, NaNs and
-// infinities are in none.
+// A histogram of the elements: bucket << kBucketShift | count, in ascending order, as in records
+// (wire::TensorStatistics). A bucket is the 16 highest bits of its numbers as doubles: sign,
+// exponent and 4 bits of mantissa. So its ends are a 16th of an octave apart. Zeros, NaNs and
+// infinities are in no bucket.
 using Buckets = std::vector<std::uint64_t>;
 inline constexpr unsigned kBucketShift = 48;
 inline constexpr std::size_t kBucketCount = std::size_t{1} << 16;
-// The bucket is the first of 16, and stands for all of them.
+// The word covers 16 buckets, of which its bucket is the first.
 inline constexpr std::uint64_t kWholeOctave = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t kCountMask = kWholeOctave - 1;
 
-// False: the type is none of ElementType.
+// False: the type is not an ElementType.
 bool describe(const Strided& tensor, Statistics& statistics, Buckets& buckets);
 
-// The same buckets, but that octaves which hold less than a 64th of all are one bucket. Random
-// numbers have about 200 then, and nothing has more than 5,120.
+// The same buckets, except that an octave with less than a 64th of all elements becomes one bucket.
+// Random numbers then have about 200, and no tensor has more than 5,120.
 Buckets withoutRareOnes(const Buckets& buckets);
 
 }  // namespace sonde::torch

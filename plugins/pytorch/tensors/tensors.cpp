@@ -1,7 +1,7 @@
-// What hooks/tensor_reader.py calls through ctypes, without Python's lock: the statistics of a
+// Called by hooks/tensor_reader.py through ctypes, without Python's lock: the statistics of a
 // tensor in memory, or those that a device has computed, and their record.
 //
-// Loaded by Python once torch is there, so libstdc++ is in the process.
+// Python loads it after torch, so libstdc++ is in the process.
 #define SONDE_NO_LOOKUP
 #include "plugins/api/sonde.h"
 #include "plugins/pytorch/tensors/npy.h"
@@ -16,7 +16,7 @@
 #include <cstring>
 #include <iterator>
 
-// glibc 2.34 gave it a new version; with the old one the library loads on glibc 2.28, too.
+// glibc 2.34 gave it a new version. With the old one the library also loads on glibc 2.28.
 #if defined(__x86_64__)
 __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
 #elif defined(__aarch64__)
@@ -32,7 +32,7 @@ using sonde::torch::Strided;
 
 const sonde_api_table* gApi;
 
-// Of the tensor that the thread has described last.
+// The statistics of the tensor that the thread has described last.
 thread_local Statistics tStatistics;
 thread_local Buckets tBuckets;
 
@@ -44,7 +44,7 @@ std::uint32_t nameOf(const char* text) {
 
 #define SONDE_EXPORT extern "C" __attribute__((visibility("default")))
 
-// NULL, or why nothing can be recorded.
+// Returns NULL, or the reason why nothing can be recorded.
 SONDE_EXPORT const char* sonde_tensors_find() {
   void* const symbol = dlsym(RTLD_DEFAULT, "sonde_api");
   const sonde_api_table* (*api)(std::uint32_t) = nullptr;
@@ -64,7 +64,7 @@ SONDE_EXPORT std::uint64_t sonde_tensors_now() {
   return gApi->now();
 }
 
-// 0: the type is not known, or there was no memory for it.
+// 0: the type is unknown, or there was no memory.
 SONDE_EXPORT int sonde_tensors_describe(const void* data,
                                         int type,
                                         int dimensions,
@@ -92,8 +92,8 @@ SONDE_EXPORT int sonde_tensors_has_nan(const void* data,
   return found ? 1 : 0;
 }
 
-// The same of what a device has computed: `values` as hooks/device_reduction.py has them; counts of
-// the buckets from `first` on, those of negative numbers behind the others.
+// The same for results of a device: `values` as in hooks/device_reduction.py; counts of the buckets
+// from `first` on, those of negative numbers after the others.
 SONDE_EXPORT int sonde_tensors_take(const double* values,
                                     const std::int64_t* counts,
                                     int first,
@@ -124,8 +124,8 @@ SONDE_EXPORT int sonde_tensors_take(const double* values,
 
 // NOLINTBEGIN(readability-function-size): Python calls these, which has no structures at hand
 
-// Records what the thread has described last. Texts that are NULL are not known; `when`: as
-// sonde_api_table::now() gave it, 0: now.
+// Records the statistics that the thread has described last. NULL texts are unknown; `when`: from
+// sonde_api_table::now(), 0: now.
 SONDE_EXPORT int sonde_tensors_record(const char* name,
                                       const char* collection,
                                       int role,
@@ -161,7 +161,7 @@ SONDE_EXPORT int sonde_tensors_record(const char* name,
   return 0;
 }
 
-// Where in the file (a descriptor) the tensor now stands as a whole; a negated errno.
+// Returns where in the file (a descriptor) the whole tensor now is; a negated errno on failure.
 SONDE_EXPORT std::int64_t sonde_tensors_save(int file,
                                              const void* data,
                                              int type,
@@ -180,8 +180,9 @@ SONDE_EXPORT void sonde_tensors_lost(std::uint32_t count) {
   gApi->lost_tensors(count);
 }
 
-// What the thread has described last: elements, zeros, NaNs, infinities, minimum, maximum, mean,
-// variance, L1 and L2 into `values`, buckets into the others. The number of buckets.
+// Copies the statistics that the thread has described last: elements, zeros, NaNs, infinities,
+// minimum, maximum, mean, variance, L1 and L2 to `values`, buckets to `buckets`. Returns the number
+// of buckets.
 SONDE_EXPORT int sonde_tensors_described(double* values, std::uint64_t* buckets, int room) {
   const Statistics& found = tStatistics;
   const double all[] = {static_cast<double>(found.elements),

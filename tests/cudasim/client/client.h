@@ -1,6 +1,6 @@
 #pragma once
-// A small client of CUPTI for tests: finds whatever libcupti the process can load, keeps every
-// record it is handed, as JSON. One to a process; any thread.
+// A small client of CUPTI for tests: finds whatever libcupti the process can load, and keeps every
+// record that it gets, as JSON. One per process; any thread.
 
 #include <cupti.h>
 
@@ -23,7 +23,7 @@ namespace cudasim_client {
   X(GetContextId) X(Finalize)
 // clang-format on
 
-// The functions of the libcupti that was found: a name here is the function's without `cupti`.
+// The functions of the libcupti that was found: a member's name is the function's without `cupti`.
 struct Cupti {
 #define CUDASIM_DECLARE(name) decltype(&cupti##name) name = nullptr;
   CUDASIM_CUPTI_FUNCTIONS(CUDASIM_DECLARE)
@@ -31,15 +31,15 @@ struct Cupti {
   uint32_t version = 0;
 };
 
-// Loads libcupti.so.12 or, when `major` is 13, libcupti.so.13. Ends the process when it or a
-// function is missing.
+// Loads libcupti.so.12 or, if `major` is 13, libcupti.so.13. Ends the process if it or a function
+// is missing.
 const Cupti& load(int major);
 
-// Registers the client's buffers, of `size` bytes; 0: it refuses to give any.
+// Registers the client's buffers, of `size` bytes; 0: the client refuses to provide any.
 void listen(size_t size);
 void setBufferSize(size_t size);
 
-// The records so far, and their number of buffers; forgets them.
+// Returns the records so far and their number of buffers, and forgets them.
 std::vector<nlohmann::json> takeRecords();
 size_t takeBuffers();
 

@@ -202,7 +202,7 @@ json external(const CUpti_Activity* record) {
           {"correlation", r.correlationId}};
 }
 
-// A record that 13.0 and 12.6 lay out differently.
+// For a record with different layouts in 13.0 and 12.6.
 #define BY_VERSION(function, newer, older, ...)                            \
   (version >= kCuda13 ? function<newer>(record __VA_OPT__(, ) __VA_ARGS__) \
                       : function<older>(record __VA_OPT__(, ) __VA_ARGS__))
@@ -317,7 +317,7 @@ json asRecord(const json& line) {
   return out;
 }
 
-// What a record and the line that says it was lost have in common.
+// The members that identify a record in its own line and in the line that reports its loss.
 using Identity = std::vector<json>;
 
 Identity identity(const json& line, const char* kind) {

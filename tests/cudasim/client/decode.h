@@ -1,6 +1,6 @@
 #pragma once
-// CUPTI's records as JSON with the truth file's words, by the layouts of the CUPTI that made them.
-// For tests.
+// CUPTI's records as JSON with the truth file's words, by the layouts of the CUPTI version that
+// created them. For tests.
 
 #include <cupti.h>
 
@@ -12,17 +12,17 @@
 
 namespace cudasim_client {
 
-// `cuptiVersion` is cuptiGetVersion's. A kind that is not known becomes {"kind": "unknown"}.
+// `cuptiVersion`: from cuptiGetVersion. An unknown kind becomes {"kind": "unknown"}.
 nlohmann::json decode(const CUpti_Activity* record, uint32_t cuptiVersion);
 
-// The record's size by NVIDIA's headers; 0 for a kind that both versions lay out alike.
+// The record's size in NVIDIA's headers; 0 for a kind with the same layout in both versions.
 size_t sizeOf(const CUpti_Activity* record, uint32_t cuptiVersion);
 
 // The truth file's lines.
 std::vector<nlohmann::json> readLines(const std::string& path);
 
-// What CUPTI owes, by the truth: traced, and neither lost nor dropped nor refused. Each line as
-// `decode` has its record.
+// The records that CUPTI must deliver according to the truth file: traced, and neither lost nor
+// dropped nor refused. Each line as `decode` returns its record.
 std::vector<nlohmann::json> owed(const std::vector<nlohmann::json>& truth);
 
 // Sorted, for comparison.

@@ -1,7 +1,7 @@
-// What CUDA_INJECTION64_PATH names in tests: enables every kind of which there are records, and
-// writes them at the end to CUDASIM_CLIENT_OUT, one line of JSON each, then one {"kind": "end"}
-// with the results of enabling and the number of dropped records. CUDASIM_CLIENT_GRAPHS=1 also
-// enables GRAPH_TRACE; CUDASIM_CLIENT_FLUSH=0 does not flush at the end.
+// Tests name it in CUDA_INJECTION64_PATH. It enables every kind that has records, and writes them
+// at the end to CUDASIM_CLIENT_OUT, one line of JSON each. Then it writes one {"kind": "end"} with
+// the results of enabling and the number of dropped records. CUDASIM_CLIENT_GRAPHS=1 also enables
+// GRAPH_TRACE; CUDASIM_CLIENT_FLUSH=0 does not flush at the end.
 #include "tests/cudasim/client/client.h"
 
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 #pragma once
-// A client of CUPTI's range profiler for tests: one context, one set of metrics, ranges of the
-// user's. Each step is a call of its own that says what CUPTI said, so that a test can leave one
-// out. One thread at a time.
+// A client of CUPTI's range profiler for tests: one context, one set of metrics, user ranges. Each
+// step is a separate call that returns CUPTI's result, so that a test can leave one out. One thread
+// at a time.
 
 #include <cuda.h>
 #include <cupti.h>
-// NVIDIA's profiler headers come behind cupti.h.
+// NVIDIA's profiler headers must come after cupti.h.
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -37,10 +37,10 @@ struct ProfilerCupti {
 #undef CUDASIM_DECLARE
 };
 
-// Of the libcupti that `load` has loaded.
+// The profiler functions of the libcupti that `load` has loaded.
 const ProfilerCupti& profilerCupti();
 
-// CUPTI's parameters of a call: its size is set.
+// Declares CUPTI's parameters of a call, with their size set.
 #define CUDASIM_PARAMS(type, name) \
   type##_Params name{};            \
   name.structSize = type##_Params_STRUCT_SIZE
@@ -64,14 +64,14 @@ class RangeClient {
   CUptiResult disable();
   CUptiResult hostEnd();
 
-  // All steps before `start`; what the first that failed said.
+  // Makes all steps before `start`; returns the result of the first one that failed.
   CUptiResult prepare(CUcontext context, const Names& metrics, size_t maxRanges = 8);
 
-  // The ranges' names and one metric's values, in the image's order; a failure is an empty list.
+  // The ranges' names and one metric's values, in the image's order; an empty list on failure.
   std::vector<std::string> ranges() const;
   std::vector<double> values(const char* metric) const;
 
-  // What the last stop and decode said.
+  // The results of the last stop and decode.
   bool allPasses = false;
   size_t dropped = 0;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the devices say of themselves, the same for all but the last byte of the UUID.
+// The devices' attributes, equal on all devices except the last byte of the UUID.
 
 #include <cuda.h>
 

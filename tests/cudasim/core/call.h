@@ -1,8 +1,8 @@
 #pragma once
-// An API call as CUPTI sees it: callbacks, correlation id, record. One in another has the other's
-// correlation. Calls that the runtime stand-in makes to the device are no driver calls, so DRIVER
-// records are only of calls that the program itself made, and with CUDASIM_NESTED_CALLS of launches
-// of kernels.
+// An API call from CUPTI's view: callbacks, correlation id, record. A nested call has the outer
+// call's correlation. The runtime stand-in's calls to the device are not driver calls. So DRIVER
+// records exist only for calls that the program itself made and, with CUDASIM_NESTED_CALLS, for
+// launches of kernels.
 
 #include "tests/cudasim/core/tracer.h"
 
@@ -10,7 +10,7 @@
 
 namespace cudasim {
 
-// The calling thread's innermost call; null outside.
+// The calling thread's innermost call; null outside of calls.
 Call* currentCall();
 uint32_t currentCorrelation();  // 0 outside
 
@@ -28,12 +28,12 @@ class CallScope {
   Call* outer_;
 };
 
-// Runs `body` as the API function of that callback id and returns what it returns.
+// Runs `body` as the API function with that callback id and returns its result.
 template <class Status, class Body>
 Status apiCall(Call call, Body body) {
   const CallScope scope(call);
   constexpr auto kFailed =
-      static_cast<Status>(999);  // an unknown error, of the driver as of the runtime
+      static_cast<Status>(999);  // the unknown error of both driver and runtime
   const Status status = failsAsTold(call) ? kFailed : static_cast<Status>(body());
   call.result = static_cast<uint32_t>(status);
   return status;

@@ -27,7 +27,7 @@ struct Pair {
   uint64_t ticks = 0;
 };
 
-// The closest of five readings of both clocks.
+// The closest pair of five readings of both clocks.
 Pair readBoth(TickSource source) {
   Pair best;
   uint64_t width = UINT64_MAX;
@@ -68,7 +68,7 @@ Model& model() {
   return *instance;
 }
 
-// A new segment begins where the last one is, with a slope that meets the source's clock one
+// Starts a new segment at the end of the last one, with a slope that meets the source's clock one
 // segment later.
 void correct(Model& clock) {
   const Segment& last = clock.segments.back();

@@ -19,7 +19,7 @@ constexpr std::array<const char*, kCounters> kNames = {
     CUDASIM_OP("dmul"),         CUDASIM_OP("dfma"),        "sim__first.sum",
     "sim__second.sum"};
 
-// Of each thread, from Fadd on.
+// Operations per thread, from Fadd on.
 constexpr std::array<uint64_t, 9> kOperations = {10, 11, 12, 4, 5, 6, 1, 2, 3};
 
 uint64_t volume(const Extent& extent) {

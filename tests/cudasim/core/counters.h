@@ -1,7 +1,7 @@
 #pragma once
-// What hardware counters count of a kernel: pure functions of its grid, its block and how long it
-// ran, so that a test can work out what a profiler has to say. Time and cycles elapsed are those of
-// the range that is measured, T, whether a kernel runs in it or not.
+// The values of hardware counters for a kernel. They are pure functions of its grid, its block and
+// its duration, so that a test can compute a profiler's expected result. Elapsed time and cycles
+// are those of the measured range, T, whether a kernel runs in it or not.
 //
 //   D  duration in ns        W  warps = blocks × ceil(threads of a block / 32)
 //   N  threads               S  multiprocessors that it uses = min(blocks, 132)

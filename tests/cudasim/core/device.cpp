@@ -25,7 +25,7 @@ std::atomic<Start> gStart{Start::kNot};
 std::mutex gStarting;
 thread_local bool gInjecting = false;
 
-// As the driver does at the first cuInit.
+// Loads the injected library, as the driver does at the first cuInit.
 void inject() {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
   if (!path || !*path) {
@@ -63,7 +63,7 @@ __attribute__((destructor)) void finish() {
   flushTruth();
 }
 
-// Takes what has finished by `now` from a stream.
+// Takes activities that have finished by `now` from a stream.
 void takeFinished(CUstream stream, uint64_t now, std::vector<Activity>* into) {
   while (!stream->unfinished.empty() && stream->unfinished.front().end <= now) {
     into->push_back(stream->unfinished.front());
@@ -257,7 +257,7 @@ std::vector<Activity> takeUnfinished() {
 
 namespace {
 
-// What is behind a kernel on its stream begins when it ends.
+// The next work on a kernel's stream begins when the kernel ends.
 void release(CUstream_st& stream, uint64_t now) {
   uint64_t sooner = 0;
   for (Activity& activity : stream.unfinished) {

@@ -1,8 +1,8 @@
 #pragma once
-// The simulated devices: contexts, streams, events and the work on them. Work gets its times when
-// it is submitted: a stream runs its operations one after the other, everything else overlaps
-// freely. Any thread; one lock guards it all, and neither CUPTI's callbacks nor waits happen under
-// it. Handles are never freed, so that a stale one is recognised.
+// The simulated devices: contexts, streams, events and their work. Work gets its times when it is
+// submitted: a stream runs its operations one after the other, everything else overlaps freely. Any
+// thread. One lock guards everything; neither CUPTI's callbacks nor waits happen while it is held.
+// Handles are never freed, so that a stale one is recognised.
 
 #include "tests/cudasim/core/activity.h"
 
@@ -18,7 +18,7 @@ namespace cudasim {
 
 constexpr uint64_t kLaunchLatencyNs = 3'000;
 constexpr uint64_t kMemcpyLatencyNs = 1'000;
-constexpr uint64_t kBytesPerNs = 20;  // of every copy and set
+constexpr uint64_t kBytesPerNs = 20;  // for every copy and set
 constexpr uint32_t kDefaultStream = 7;
 constexpr uint32_t kFirstStream = 13;
 constexpr uint64_t kHeldNs = 3'600'000'000'000;  // of a kernel that waits for the host
@@ -36,10 +36,10 @@ struct CUstream_st {
   int priority = 0;
   unsigned flags = 0;
   bool alive = true;
-  uint64_t endNs = 0;                        // of what has been submitted
+  uint64_t endNs = 0;                        // end of the submitted work
   std::deque<cudasim::Activity> unfinished;  // by end
   CUgraph capture = nullptr;
-  bool captureBroken = false;  // by a call that may not be made meanwhile
+  bool captureBroken = false;  // by a call that is forbidden during a capture
 };
 
 struct CUctx_st {
@@ -63,7 +63,7 @@ struct CUevent_st {
 
 namespace cudasim {
 
-// What a kernel, copy or set does, wherever it is submitted.
+// The activity of a kernel, copy or set, wherever it is submitted.
 struct Work {
   Activity activity;
   uint64_t durationNs = 0;
@@ -74,8 +74,8 @@ bool initialised();
 bool driverPresent();  // no CUDASIM_NO_DRIVER
 uint32_t deviceCount();
 
-// The calling thread's current context; the runtime's is its device's primary one, made when there
-// is none.
+// The calling thread's current context. For the runtime it is its device's primary context, created
+// if needed.
 CUcontext currentContext();
 void setCurrentContext(CUcontext context);
 CUcontext runtimeContext();
@@ -90,9 +90,9 @@ CUresult resetPrimary(uint32_t device);
 bool primaryActive(uint32_t device);
 
 CUresult createStream(CUcontext context, unsigned flags, int priority, CUstream* stream);
-CUresult destroyStream(CUstream stream);  // its work goes on
-// Null and the legacy and per-thread handles are the context's default stream. Null when there is
-// no such stream.
+CUresult destroyStream(CUstream stream);  // its work continues
+// Null and the legacy and per-thread handles mean the context's default stream. Returns null if
+// there is no such stream.
 CUstream resolve(CUcontext context, CUstream stream);
 
 CUresult createEvent(CUcontext context, CUevent* event);
@@ -102,16 +102,16 @@ CUresult synchroniseEvent(CUevent event);
 CUresult queryEvent(CUevent event);
 CUresult elapsed(CUevent start, CUevent end, float* ms);
 
-// Into the stream, or into the graph that it captures.
+// Submits to the stream, or to the graph that it captures.
 CUresult submit(CUstream stream, Work work);
 CUresult synchroniseStream(CUstream stream);
-// Submits and waits, as a synchronous copy does: that is no synchronisation to CUPTI.
+// Submits and waits, as a synchronous copy does; CUPTI sees no synchronisation.
 CUresult submitAndWait(CUstream stream, const Work& work);
 CUresult queryStream(CUstream stream);
 CUresult synchroniseContext(CUcontext context);
-void drain(CUcontext context);  // waits for its work, without a word to CUPTI
+void drain(CUcontext context);  // waits for its work, unseen by CUPTI
 
-// Nodes by index, each with the nodes it waits for.
+// Nodes by index, each with the nodes that it waits for.
 struct GraphWork {
   uint32_t graph = 0;
   std::vector<Work> nodes;
@@ -119,20 +119,20 @@ struct GraphWork {
 };
 CUresult launchGraph(CUstream stream, const GraphWork& graph);
 
-// Something that happened on the host, in the running API call, between two times of nowNs(): its
-// truth is written and a record owed if CUPTI wants it. Device and context are filled in.
+// An event on the host, in the running API call, between two times of nowNs(). Writes its truth,
+// and requires a record if CUPTI wants one. Fills in device and context.
 void happenedOnHost(CUcontext context, Activity activity, uint64_t startNs, uint64_t endNs);
 
-// Hands what has finished by now to the tracer and the truth file.
+// Passes finished work to the tracer and the truth file.
 void retire();
-// What is traced and unfinished, without times; no record of it is owed any more.
+// The unfinished traced activities, without times; their records are no longer expected.
 std::vector<Activity> takeUnfinished();
 std::vector<CUcontext> liveContexts();
 
-// Lets kernels that wait for the host end now.
+// Ends kernels that wait for the host.
 void releaseHeld();
 
-// What cudasimCompileAtLaunch() asked the thread for.
+// Compiles if the thread has called cudasimCompileAtLaunch().
 void compileIfAsked();
 
 uint32_t nextGraphId();

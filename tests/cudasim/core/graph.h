@@ -36,7 +36,7 @@ uint64_t nodeId(uint32_t graph, size_t index);
 CUresult beginCapture(CUstream stream);
 CUstreamCaptureStatus captureStatus(CUstream stream);
 CUresult endCapture(CUstream stream, CUgraph* graph);
-// Requires: the world's lock, and that `stream` captures. The new node waits for the one before.
+// Requires: the world's lock, and `stream` is capturing. The new node waits for the one before.
 void capture(CUstream stream, const Work& work);
 
 }  // namespace cudasim

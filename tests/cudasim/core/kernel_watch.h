@@ -1,6 +1,6 @@
 #pragma once
-// Adds up the counters of the kernels that run on a device, whichever context, stream or thread
-// launched them. Owned by whoever profiles the device; one thread at a time.
+// Adds up the counters of the kernels that run on a device, whatever context, stream or thread
+// launched them. Owned by the profiler of the device; one thread at a time.
 
 #include "tests/cudasim/core/counters.h"
 
@@ -18,7 +18,7 @@ class KernelWatch {
   KernelWatch(const KernelWatch&) = delete;
   KernelWatch& operator=(const KernelWatch&) = delete;
 
-  // The sum over the kernels that have begun before `ns`, of nowNs(), since the last such call.
+  // Returns the sum over the kernels that began before `ns` (of nowNs()), since the previous call.
   // Requires: `ns` has passed.
   Counters takeUntil(uint64_t ns);
 
@@ -37,10 +37,10 @@ class KernelWatch {
   std::vector<Kernel> kernels_;
 };
 
-// Requires: the world's lock. Any activity; what is no kernel is ignored.
+// Requires: the world's lock. Accepts any activity; ignores all but kernels.
 void tellWatches(const Activity& activity);
 
-// Whether there has been a watch in this process: then the truth has the kernels' counters.
+// Whether there was ever a watch in this process: the truth then has the kernels' counters.
 bool everWatched();
 
 }  // namespace cudasim

@@ -62,7 +62,7 @@ void cudasimUnload(const void* kernel) {
   cudasim::kernels().erase(function->name);
   std::fill(function->name.begin(),
             function->name.end(),
-            '?');  // not freed: a late reader shall not crash
+            '?');  // not freed, so that a late reader does not crash
 }
 
 void cudasimCompileAtLaunch(uint64_t durationNs) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kAlignment = 512;
 constexpr uint64_t kPoolBlock = 2 << 20;
-constexpr uint64_t kFirstAddress = 0x7000'0000'0000;  // not handed out by mmap, as good as never
+constexpr uint64_t kFirstAddress = 0x7000'0000'0000;  // practically never returned by mmap
 
 struct Allocation {
   size_t bytes = 0;
@@ -45,7 +45,7 @@ uint64_t durationOf(uint64_t otherwise) {
   return given ? given : otherwise;
 }
 
-// The allocation that has the address; pageable host memory otherwise.
+// The allocation that contains the address; otherwise pageable host memory.
 Allocation find(uint64_t address) {
   const std::lock_guard lock(memory().mutex);
   auto after = memory().allocations.upper_bound(address);

@@ -1,6 +1,6 @@
 #pragma once
-// Memory of the devices, and the work that kernels, copies and sets are. No bytes move: device
-// addresses are numbers that nothing may read; pinned and managed memory is real. Any thread.
+// Device memory, and the work of kernels, copies and sets. No bytes move: device addresses are
+// numbers that nobody may read; pinned and managed memory is real. Any thread.
 
 #include "tests/cudasim/core/device.h"
 
@@ -15,17 +15,17 @@ struct CUmemPoolHandle_st {
 
 namespace cudasim {
 
-// `kind` is a CUpti_ActivityMemoryKind. With a stream the memory comes from the device's pool.
+// `kind`: a CUpti_ActivityMemoryKind. With a stream, the memory comes from the device's pool.
 CUresult allocate(
     CUcontext context, size_t bytes, uint8_t kind, CUstream stream, uint64_t* address);
 CUresult release(uint64_t address, CUstream stream);
 
 CUmemoryPool createPool(uint32_t device);
-CUmemoryPool defaultPool(uint32_t device);  // nobody creates it
+CUmemoryPool defaultPool(uint32_t device);  // exists without being created
 CUresult destroyPool(CUmemoryPool pool);
 CUresult trimPool(CUmemoryPool pool, size_t keep);
 
-// The kind of copy follows from where both addresses are; between devices it is a peer copy.
+// The kind of copy follows from the two addresses; between devices it is a peer copy.
 Work copyWork(CUcontext context, uint64_t to, uint64_t from, size_t bytes);
 Work peerCopyWork(CUcontext to, CUcontext from, size_t bytes);
 Work setWork(uint64_t address, uint32_t value, size_t bytes);

@@ -29,7 +29,7 @@ uint64_t endOf(CUcontext context) {
   return end;
 }
 
-// Waiting for a context while one of its streams is captured.
+// Whether the wait is for a context while one of its streams is being captured.
 bool breaksCaptures(CUcontext context) {
   const std::lock_guard lock(world().mutex);
   bool breaks = false;
@@ -51,7 +51,7 @@ uint64_t endOf(CUevent event) {
   return event->ns;
 }
 
-// Ends may come sooner: a kernel that waits for the host is released.
+// Ends may move earlier: a kernel that waits for the host is released.
 template <class Awaited>
 void sleepUntilDone(Awaited awaited) {
   constexpr uint64_t kMomentNs = 5'000'000;
@@ -60,7 +60,7 @@ void sleepUntilDone(Awaited awaited) {
   }
 }
 
-// Waits for the device, then says so.
+// Waits for the device, then reports it.
 template <class Awaited>
 void waitFor(Awaited awaited, CUcontext context, const Activity& activity) {
   const uint64_t begin = nowNs();

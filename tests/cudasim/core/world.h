@@ -1,5 +1,5 @@
 #pragma once
-// The state that device.h's functions share. Internal to core/.
+// The shared state of device.h's functions. Internal to core/.
 
 #include "tests/cudasim/core/device.h"
 #include "tests/cudasim/core/tracer.h"
@@ -10,8 +10,8 @@ namespace cudasim {
 
 struct World {
   std::mutex mutex;
-  std::mutex retiring;  // held from taking finished work to handing it over, so that a flush misses
-                        // nothing
+  // Held from taking finished work to delivering it, so that a flush misses nothing.
+  std::mutex retiring;
   std::deque<std::unique_ptr<CUctx_st>> contexts;
   std::deque<std::unique_ptr<CUevent_st>> events;
   std::vector<CUcontext> primaries;
@@ -28,7 +28,7 @@ World& world();
 uint64_t enqueue(CUstream stream, Activity activity, uint64_t earliestNs, uint64_t durationNs);
 // Requires: the world's lock.
 bool wants(uint32_t kind, CUcontext context);
-// What there is, as CUPTI's records.
+// These emit CUPTI's records for the existing objects.
 void emitDevices();
 void emitContext(CUcontext context);
 void emitStreams(CUcontext context);

@@ -82,7 +82,7 @@ void Client::resource(uint32_t cbid, CUcontext context, CUstream stream) {
   callBack(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
-// As the client shall see it.
+// The activity as the client sees it.
 Activity Client::shown(Activity activity) const {
   if (activity.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && !kinds_[activity.kind] &&
       kinds_[CUPTI_ACTIVITY_KIND_KERNEL]) {

@@ -1,6 +1,6 @@
 #pragma once
-// What CUPTI's client has enabled, and the callbacks to it: the tracer that the device calls. Any
-// thread.
+// The kinds that CUPTI's client has enabled, and the callbacks to it: the tracer that the device
+// calls. Any thread.
 
 #include "tests/cudasim/core/tracer.h"
 
@@ -38,14 +38,14 @@ class Client : public Tracer {
 
   void enable(uint32_t kind, bool on);
   void enable(CUcontext context, uint32_t kind, bool on);
-  // All counters, until this is called.
+  // All counters are on until this is called.
   void enableCounter(uint32_t counter, bool on) {
     configured_ = true;
     counters_[counter] = on;
   }
   void enableCall(uint32_t domain, uint32_t cbid, bool on);
 
-  // Null when there is one already.
+  // Null if there already is one.
   CUpti_SubscriberHandle subscribe(CUpti_CallbackFunc function, void* userdata);
   bool unsubscribe(CUpti_SubscriberHandle subscriber);
   bool isSubscriber(CUpti_SubscriberHandle subscriber);
@@ -53,7 +53,7 @@ class Client : public Tracer {
   bool callbackEnabled(uint32_t domain, uint32_t cbid) const { return callbacks_[domain][cbid]; }
 
   std::atomic<bool> systemThreadIds{false};
-  // Nothing is enabled or subscribed any more.
+  // Disables and unsubscribes everything.
   void reset();
 
  private:
@@ -67,11 +67,11 @@ class Client : public Tracer {
   std::array<std::array<std::atomic<bool>, kCallbacks>, 3> calls_{};
   std::array<std::array<std::atomic<bool>, kCallbacks>, kDomains> callbacks_{};
   std::mutex mutex_;
-  std::map<std::pair<CUcontext, uint32_t>, bool> contextKinds_;  // these prevail
+  std::map<std::pair<CUcontext, uint32_t>, bool> contextKinds_;  // these take precedence
   std::map<CUpti_SubscriberHandle, CUpti_Subscriber_st> subscriber_;
 };
 
-// What a call that enables something returns without a driver; CUPTI_SUCCESS with one.
+// The result without a driver of a call that enables something; CUPTI_SUCCESS with a driver.
 CUptiResult driverResult();
 
 // The one client; becomes the device's tracer at the first call.

@@ -1,5 +1,5 @@
 #pragma once
-// What all functions of CUPTI's profilers check first. Any thread.
+// The checks at the start of all functions of CUPTI's profilers. Any thread.
 
 #include <cupti.h>
 
@@ -15,13 +15,13 @@ std::atomic<bool>& profilerInitialised();
 // Guards the profilers' objects.
 std::mutex& profilerMutex();
 
-// With profilerMutex() held: of no context, any.
+// Requires profilerMutex(). With null: whether any context has it enabled.
 bool rangeProfilerEnabled(CUcontext context);
 
-// As when CUPTI goes: the profilers are neither enabled nor initialised.
+// As when CUPTI is finalized: the profilers are neither enabled nor initialised.
 void disableRangeProfilers();
 
-// `size` is the size up to the last field that is needed.
+// `size`: up to the last field that is needed.
 template <class Params>
 CUptiResult checkParams(const Params* params, size_t size) {
   if (!params || params->structSize < size || params->pPriv) {
@@ -30,7 +30,7 @@ CUptiResult checkParams(const Params* params, size_t size) {
   return profilerInitialised() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
 }
 
-// Runs `body` with profilerMutex() held when the parameters are in order.
+// Runs `body` with profilerMutex() held if the parameters are valid.
 template <class Params, class Body>
 CUptiResult profilerCall(Params* params, size_t size, Body body) {
   const CUptiResult result = checkParams(params, size);

@@ -30,7 +30,7 @@ Objects::iterator find(const CUpti_Profiler_Host_Object* object) {
       objects().begin(), objects().end(), [&](const auto& other) { return other.get() == object; });
 }
 
-// As profilerCall, with an object that is there.
+// As profilerCall, and requires an existing object.
 template <class Params, class Body>
 CUptiResult hostCall(Params* params, size_t size, Body body) {
   return profilerCall(params, size, [&] {

@@ -13,14 +13,14 @@ enum class Magic : uint64_t {
 
 struct Header {
   Magic magic = Magic::Config;
-  uint64_t checksum = 0;  // of everything behind it
+  uint64_t checksum = 0;  // of everything after it
   uint64_t bytes = 0;     // of the image
   MetricSet metrics = 0;
   uint32_t ranges = 0;
   uint64_t maxRanges = 0;
 };
 constexpr size_t kChecked = offsetof(Header, bytes);
-constexpr size_t kBytesPerMetric = 40;  // so that images of more metrics are larger, as they are
+constexpr size_t kBytesPerMetric = 40;  // so that, as in reality, more metrics mean larger images
 
 // FNV-1a.
 uint64_t checksum(const uint8_t* image, size_t bytes) {
@@ -31,7 +31,7 @@ uint64_t checksum(const uint8_t* image, size_t bytes) {
   return sum;
 }
 
-// Writes the header in front of what the image already has.
+// Writes the header before the existing contents of the image.
 void seal(Header header, uint8_t* image) {
   std::memcpy(image, &header, sizeof header);
   header.checksum = checksum(image, header.bytes);

@@ -1,7 +1,7 @@
 #pragma once
-// The images that CUPTI's profilers fill and its client keeps: opaque to it. Each begins with a
-// magic number, a checksum and its size, so that one that is wrong, cut off or changed is refused.
-// A client's buffer need not be aligned. Pure functions; any thread.
+// The images that CUPTI's profilers fill and the client keeps, without knowing their format. Each
+// begins with a magic number, a checksum and its size, so that a wrong, truncated or changed one is
+// refused. A client's buffer need not be aligned. Pure functions; any thread.
 
 #include "tests/cudasim/cupti/metrics.h"
 
@@ -13,23 +13,23 @@
 
 namespace cudasim {
 
-// What counters the chip has: all of them, always.
+// The chip's available counters: always all of them.
 std::vector<uint8_t> availabilityImage();
 bool isAvailabilityImage(const uint8_t* image);
 
-// Which metrics are to be collected.
+// The metrics to collect.
 std::vector<uint8_t> configImage(MetricSet metrics);
 std::optional<MetricSet> readConfigImage(const uint8_t* image, size_t bytes);
 
 struct RangeData {
   static constexpr size_t kLongestName = 255;
   char name[kLongestName + 1] = {};
-  uint64_t passes = 0;  // a bit for each that is in it
+  uint64_t passes = 0;  // one bit per pass that is included
   CounterSet collected = 0;
   Counters counters;
 };
 
-// What was collected of some metrics in up to so many ranges.
+// The values of some metrics in up to `maxRanges` ranges.
 struct CounterData {
   MetricSet metrics = 0;
   size_t maxRanges = 0;

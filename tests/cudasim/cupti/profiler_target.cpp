@@ -1,4 +1,4 @@
-// CUPTI's profilers: their beginning and end, and what they say of a device.
+// CUPTI's profilers: their start and end, and their information about a device.
 #include "tests/cudasim/core/device.h"
 #include "tests/cudasim/cupti/client.h"
 #include "tests/cudasim/cupti/profiler.h"

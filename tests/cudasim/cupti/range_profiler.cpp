@@ -1,4 +1,4 @@
-// CUPTI's range profiler: ranges of the user's, replayed by the user, of one nesting level.
+// CUPTI's range profiler: user ranges, user replay, one nesting level.
 #include "tests/cudasim/core/clock.h"
 #include "tests/cudasim/core/device.h"
 #include "tests/cudasim/core/kernel_watch.h"
@@ -20,7 +20,7 @@ namespace {
 
 enum class State { Enabled, Configured, Started, Stopped };
 
-// What one pass collected of one range.
+// The counters of one pass in one range.
 struct Collected {
   std::string name;
   uint32_t pass = 0;
@@ -32,21 +32,21 @@ struct Collected {
 struct CUpti_RangeProfiler_Object {
   CUcontext context = nullptr;
   State state = State::Enabled;
-  CounterData empty;  // as GetCounterDataSize was asked for it; without metrics before
+  CounterData empty;  // as requested in GetCounterDataSize; without metrics before that
 
-  // SetConfig's.
+  // From SetConfig.
   Schedule schedule;
   size_t maxRangesPerPass = 0;
   uint8_t* image = nullptr;
   size_t imageBytes = 0;
 
-  uint32_t pass = 0;                   // that is collected next, or now
+  uint32_t pass = 0;                   // the next pass, or the current one
   std::unique_ptr<KernelWatch> watch;  // while started
   std::optional<std::string> open;
   uint64_t openedNs = 0;
   size_t rangesInPass = 0;
   size_t dropped = 0;
-  std::vector<Collected> collected;  // and not decoded
+  std::vector<Collected> collected;  // not yet decoded
 };
 
 namespace {
@@ -66,7 +66,7 @@ Profilers::iterator find(const Profiler* profiler) {
   });
 }
 
-// As profilerCall, with a profiler that is enabled.
+// As profilerCall, and requires an enabled profiler.
 template <class Params, class Body>
 CUptiResult rangeCall(Params* params, size_t size, Body body) {
   return profilerCall(params, size, [&] {
@@ -160,7 +160,8 @@ CUptiResult pop(Profiler& profiler) {
   return CUPTI_SUCCESS;
 }
 
-// The first range of that name that lacks the pass, or a new one; null when there is no room.
+// Returns the first range with that name that lacks the pass, or a new one; null if there is no
+// room.
 RangeData* rangeOf(CounterData& data, const Collected& collected) {
   for (RangeData& range : data.ranges) {
     if (range.name == collected.name && !(range.passes >> collected.pass & 1)) {
@@ -175,7 +176,7 @@ RangeData* rangeOf(CounterData& data, const Collected& collected) {
   return &range;
 }
 
-// Adds what was collected: the pass's counters alone.
+// Adds only the pass's counters.
 void addPass(RangeData& range, const Collected& collected, CounterSet counters) {
   range.passes |= uint64_t{1} << collected.pass;
   range.collected |= counters;
@@ -351,7 +352,8 @@ CUptiResult cuptiRangeProfilerGetCounterDataInfo(
 
 CUptiResult cuptiRangeProfilerCounterDataGetRangeInfo(
     CUpti_RangeProfiler_CounterData_GetRangeInfo_Params* pParams) {
-  static thread_local std::string name;  // so that a client that keeps the pointer is found out
+  // Reused, so that a client that keeps the pointer is detected.
+  static thread_local std::string name;
   return profilerCall(
       pParams, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE, [&] {
         const auto data =

@@ -34,14 +34,13 @@ struct Buffer {
 
 struct State {
   std::mutex mutex;
-  std::mutex
-      delivering;  // held while buffers are handed over, so that a flush waits for the worker
+  std::mutex delivering;  // held while buffers are delivered, so that a flush waits for the worker
   std::condition_variable wake;
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::deque<Activity> queued;
   Buffer current;
-  Buffer calls;  // what the host does, where that has a buffer of its own
+  Buffer calls;  // records of host calls, if these have a separate buffer
   std::deque<Buffer> full;
   uint32_t periodMs = 0;
   bool worker = false;
@@ -93,7 +92,7 @@ bool haveRoom(State& s, Buffer& b, size_t bytes) {
     s.request(&b.data, &b.size, &b.limit);
     gInClient = false;
     if (b.data && b.size < bytes) {
-      b.data = nullptr;  // too small; it is the client's own
+      b.data = nullptr;  // too small; it remains the client's
     }
     if (b.data) {
       std::memset(b.data, 0, b.size);
@@ -160,7 +159,7 @@ void work() {
   }
 }
 
-// Requires: the lock. CUPTI's thread takes no signals of the program's.
+// Requires: the lock. CUPTI's thread blocks the program's signals.
 void startWorker(State& s) {
   if (s.worker) {
     return;

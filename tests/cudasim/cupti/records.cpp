@@ -9,7 +9,7 @@
 namespace cudasim {
 namespace {
 
-// What CUPTI 12.6 has follows from its own headers.
+// For CUPTI 12.6, its own headers determine these.
 #if CUDASIM_CUDA_MAJOR >= 13
 using Kernel = CUpti_ActivityKernel10;
 using Memcpy = CUpti_ActivityMemcpy6;
@@ -30,7 +30,7 @@ uint32_t processId() {
   return static_cast<uint32_t>(getpid());
 }
 
-// What every record of work on a device has.
+// Fills in the common members of all records of work on a device.
 template <class Record>
 void fillWork(const Activity& a, Record* r) {
   r->start = a.start;

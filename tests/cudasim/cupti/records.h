@@ -1,5 +1,5 @@
 #pragma once
-// CUPTI's records in the layouts of this variant: 12.6's, or 13.0's.
+// CUPTI's records in the layouts of this variant, 12.6's or 13.0's.
 
 #include "tests/cudasim/core/activity.h"
 
@@ -11,11 +11,11 @@ namespace cudasim {
 
 constexpr size_t kLargestRecord = 512;
 
-// 0 for a kind of which there are no records here.
+// 0 for a kind without records here.
 size_t recordSize(uint32_t kind);
 
-// Writes the record of `activity` and returns its size; 0 when there is none. `to` has
-// kLargestRecord zeroed bytes.
+// Writes the record of `activity` and returns its size; 0 if it has none. `to` has kLargestRecord
+// zeroed bytes.
 size_t encode(const Activity& activity, uint8_t* to);
 
 }  // namespace cudasim

@@ -1,4 +1,4 @@
-// The driver's functions of devices and contexts.
+// The driver's functions for devices and contexts.
 #include "tests/cudasim/core/attributes.h"
 #include "tests/cudasim/driver/driver_call.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What every function of the driver's API begins with.
+// The common start of all functions of the driver's API.
 
 #include "tests/cudasim/core/call.h"
 #include "tests/cudasim/core/device.h"

@@ -1,4 +1,4 @@
-// The driver's functions of kernels and graphs, and the lookup of functions by name.
+// The driver's functions for kernels and graphs, and the lookup of functions by name.
 #include "tests/cudasim/core/graph.h"
 #include "tests/cudasim/core/memory.h"
 #include "tests/cudasim/cudasim.h"
@@ -67,7 +67,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config,
   });
 }
 
-// Whatever is in an image: its functions are kernels of 1 us.
+// Accepts any image: its functions are kernels of 1 us.
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   DRIVER_CALL(cuModuleLoadData, module, image);
   return call([&] {
@@ -134,7 +134,7 @@ CUresult cuGraphDestroy(CUgraph hGraph) {
   return call([&] { return CUDA_SUCCESS; });
 }
 
-// The newest version of the function of that name, whatever version of CUDA was asked for.
+// The newest version of the function with that name, whatever CUDA version was requested.
 CUresult cuGetProcAddress_v2(const char* symbol,
                              void** pfn,
                              int /*cudaVersion*/,

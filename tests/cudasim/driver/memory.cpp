@@ -1,4 +1,4 @@
-// The driver's functions of memory: allocation, pools, copies and sets.
+// The driver's functions for memory: allocation, pools, copies and sets.
 #include "tests/cudasim/core/memory.h"
 
 #include "tests/cudasim/driver/driver_call.h"

@@ -1,4 +1,4 @@
-// The driver's functions of streams and events.
+// The driver's functions for streams and events.
 #include "tests/cudasim/core/graph.h"
 #include "tests/cudasim/driver/driver_call.h"
 

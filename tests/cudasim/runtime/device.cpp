@@ -1,4 +1,4 @@
-// The runtime's functions of devices and errors.
+// The runtime's functions for devices and errors.
 #include "tests/cudasim/core/attributes.h"
 #include "tests/cudasim/runtime/runtime_call.h"
 

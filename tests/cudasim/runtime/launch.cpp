@@ -1,4 +1,4 @@
-// The runtime's functions of kernels and graphs.
+// The runtime's functions for kernels and graphs.
 #include "tests/cudasim/core/graph.h"
 #include "tests/cudasim/core/memory.h"
 #include "tests/cudasim/runtime/runtime_call.h"
@@ -9,7 +9,7 @@ using namespace cudasim;
 
 namespace {
 
-// What cudasimKernel gave.
+// Converts the result of cudasimKernel.
 CUfunction functionOf(const void* pointer) {
   return static_cast<CUfunction>(const_cast<void*>(pointer));
 }
@@ -22,7 +22,7 @@ Extent extentOf(const dim3& d) {
   return {d.x, d.y, d.z};
 }
 
-// In a call of the driver's where these are asked for.
+// Launches within a driver call, if nested calls are requested.
 CUresult launch(CUstream stream, const Work& work) {
   static const bool isNested = std::getenv("CUDASIM_NESTED_CALLS");
   compileIfAsked();

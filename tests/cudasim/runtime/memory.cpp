@@ -1,4 +1,4 @@
-// The runtime's functions of memory: allocation, copies and sets.
+// The runtime's functions for memory: allocation, copies and sets.
 #include "tests/cudasim/core/memory.h"
 
 #include "tests/cudasim/runtime/runtime_call.h"

@@ -1,6 +1,6 @@
 #pragma once
-// What every function of the runtime's API begins with. The runtime's error codes are the driver's
-// numbers.
+// The common start of all functions of the runtime's API. The runtime's error codes have the
+// driver's numbers.
 
 #include "tests/cudasim/core/call.h"
 #include "tests/cudasim/core/device.h"

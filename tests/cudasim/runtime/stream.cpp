@@ -1,4 +1,4 @@
-// The runtime's functions of streams and events.
+// The runtime's functions for streams and events.
 #include "tests/cudasim/core/graph.h"
 #include "tests/cudasim/runtime/runtime_call.h"
 

@@ -1,10 +1,10 @@
-// Does with CUDA what a script says, for tests of profilers. Usage: cuda_script FILE | NAME (of the
+// Runs a script of CUDA work, for tests of profilers. Usage: cuda_script FILE | NAME (of the
 // scripts below). A line is a command and `key=value` arguments; every command takes dev=D (0
 // without it) and most stream=N (0, the default stream, without it; others are made when first
 // named):
-// - thread NAME: what follows is done by a thread of that name, at once with the others
-// - launch name=K ns=N [count=N] [compile=N]: a kernel of that duration, so many times; before the
-//   first it is compiled for so long
+// - thread NAME: a thread with that name runs the following lines, at once with the other threads
+// - launch name=K ns=N [count=N] [compile=N]: a kernel of that duration, `count` times; before the
+//   first launch it is compiled for `compile` ns
 // - copy kind=htod|dtoh|dtod bytes=N [ns=N] [sync=1]; peer to=D bytes=N: from dev to another device
 // - set bytes=N [value=N]
 // - record event=E; wait event=E, of the stream; wait_host event=E

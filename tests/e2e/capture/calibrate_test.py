@@ -7,7 +7,7 @@ from calibrate_support import bits, mask_of
 from python_support import PYTHON, PythonTest
 from run_support import RunTest
 
-# Each iteration makes as many calls of each kind as any other, on two threads.
+# All iterations make the same number of calls of each kind, on two threads.
 PROGRAM = """
 import os, sonde, sys, threading
 first, count = int(sys.argv[1]), int(sys.argv[2])
@@ -33,7 +33,7 @@ ASKED = ("annotation", "net", "io")
 BLOCK = 5
 COUNT = 41 * BLOCK  # among them are blocks with each of both probes alone
 MASKS = "SELECT number, probe_mask FROM iteration ORDER BY number"
-# Records of a probe inside of each iteration, by its time.
+# A probe's records inside each iteration, by time.
 INSIDE = """SELECT i.number, count(r.start_ns) FROM iteration i LEFT JOIN ({}) r
     ON r.start_ns BETWEEN i.start_ns AND i.start_ns + i.dur_ns GROUP BY i.number ORDER BY i.number"""
 TRANSFERS = "SELECT start_ns FROM transfer WHERE bytes = 8"
@@ -92,7 +92,7 @@ class Calibrate(RunTest):
                                    "FROM iteration i WHERE s.start_ns BETWEEN i.start_ns AND i.start_ns + i.dur_ns)"), [(COUNT,)],
                          "between iterations all probes are on")
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
-        # What both ends count goes on while nothing is recorded: the offsets of later transfers fit.
+        # Values that both ends count are counted even while nothing is recorded, so the offsets of later transfers fit.
         self.assertEqual(self.rows("SELECT count(*), sum(exact) = count(*) FROM transfer WHERE bytes = 8 AND offset % 8 = 0 AND "
                                    f"offset < {COUNT * 4 * 8}")[0][1], 1)
         (last,), = self.rows("SELECT max(offset) FROM transfer WHERE bytes = 8")
@@ -140,7 +140,7 @@ class Calibrate(RunTest):
         self.assertFalse((self.folder / "ran").exists())
 
 
-# Native calls and a large block in each iteration; one more of each between two.
+# Native calls and a large block in each iteration; one more of each between two iterations.
 NATIVE = """
 import sonde, sys, toysim
 for number in range(int(sys.argv[1])):
@@ -163,7 +163,7 @@ class CalibratePython(PythonTest):
     def setUp(self):
         super().setUp()
         self.record(PYTHON, "-c", NATIVE, COUNT // 2, sources=",".join(self.ASKED), more=(f"--calibrate={BLOCK}",))
-        # Each second one is inside of the one before it, and numbered on.
+        # Every second iteration is inside the one before it, and is numbered after it.
         self.on = {probe: [bool(mask_of(2 * number, BLOCK, self.ASKED) & bits(probe)) for number in range(COUNT // 2)]
                    for probe in self.ASKED}
 

@@ -5,7 +5,7 @@ import unittest
 
 from run_support import SONDE, RunTest
 
-# Iterations in a phase, each with nested operations and what other probes see; some with a special one.
+# Iterations in a phase, each with nested operations and records of other probes; some with a special one.
 PROGRAM = """
 import os, sonde, threading
 read, write = os.pipe()

@@ -7,7 +7,7 @@ import unittest
 from capture_support import NUMBERS, CaptureTest
 from run_support import parent_of, wait_until
 
-# Counts iterations, each with what is in it, as capture_support.NUMBERS does operations.
+# Counts iterations, each with contents, as capture_support.NUMBERS counts operations.
 ITERATIONS = """
 import mmap, os, sonde, struct, sys, time
 with open(sys.argv[1], "w+b") as file:

@@ -6,7 +6,7 @@ from cuda_support import VARIANTS, folder_of
 from run_support import SOURCES, TARGETS
 
 
-# Stretches of the third iteration before what happens in its middle: train, forward, its three layers and what is between.
+# Stretches of the third iteration before its middle event: train, forward, its three layers and the parts in between.
 BEFORE = 1 + 1 + 3 + 3 + 1
 
 

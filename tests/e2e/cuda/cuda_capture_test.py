@@ -61,7 +61,7 @@ class ToldTest(CudaTest):
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
 
-# Calls are handed over before the work that they launched, or after it.
+# CUPTI delivers calls before the work that they launched, or after it.
 ORDERS = ({}, {"CUDASIM_CALLS_LAST": "1"})
 
 
@@ -225,7 +225,7 @@ class Size(ToldTest):
         for number in range(self.COUNT):
             self.tell("iteration train", f"launches {self.EACH} k 1000 1", "end")
             if number % 50 == 49:
-                # A recorder that is behind cannot record less in time.
+                # A recorder that lags behind cannot reduce recording in time.
                 wait_until(lambda: self.stored() > number, f"iteration {number} is in the trace")
         self.tell("sync")
         self.end()

@@ -8,7 +8,7 @@ import unittest
 from cuda_support import COPIES, MIXED, VARIANTS, CudaTest, folder_of
 from run_support import SONDE, TARGETS, wait_until
 
-# Iterations of which recording takes a good part.
+# Iterations in which recording takes a good part of the time.
 SETS = """
 import ctypes, sonde
 runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
@@ -149,7 +149,7 @@ class Stacks(CudaTest):
                 self.annotated("--stacks-at", "cuda", variant=variant)
                 rows = [row for row in self.rows(self.CALLER) if row[1].startswith("cuda")]
                 self.assertGreater(len(rows), 8)
-                # The innermost function is the call itself, as the program has made it.
+                # The innermost function is the call itself, as the program made it.
                 self.assertEqual([row for row in rows if row[2] is None or not row[2].startswith(row[1])], [])
                 lines = self.stacks("device")
                 for caller in ("main", "launch", "_M_run"):
@@ -190,7 +190,7 @@ class Costs(CudaTest):
     def test_are_measured_by_the_jobs_own_cupti(self):
         for variant in VARIANTS:
             with self.subTest(cuda=variant):
-                # One that nothing can be recorded by is found first where the job's is not there.
+                # A CUPTI that cannot record is found first if the job's own is not there.
                 other = self.folder / f"cuda{variant}" / "lib64" / f"libcupti.so.{variant}"
                 other.parent.mkdir(parents=True)
                 other.symlink_to(folder_of(variant) / "libcuda.so.sim")

@@ -55,7 +55,7 @@ class Files(RunTest):
     def calls(self, *columns):
         return self.rows(f"SELECT {', '.join(columns)} FROM v_io WHERE path GLOB '{self.folder}/*' ORDER BY slice_id")
 
-    # The path is that of the time when a call is first recorded, since before nobody asks for it.
+    # The path is the one at the first recorded call, because it is not looked up before.
     def test_what_was_opened_while_it_was_off_has_its_path(self):
         for name in ("data", "other", "third"):
             (self.folder / name).write_bytes(bytes(100))
@@ -97,7 +97,7 @@ class Files(RunTest):
     def test_a_child_on_its_parents_memory_changes_no_path(self):
         data, moved, other = (str(self.folder / name) for name in ("data", "data.moved", "other"))
         late = ("--capture", "range:recorded")
-        # What a clone has closed of which nothing tells is looked at again: by then it has another name.
+        # A file that a silent clone has closed is inspected again: by then it has another name.
         for kind, options, closed, kept in (("vfork", (), data, data), ("clone", (), moved, data),
                                             ("vfork", late, moved, moved), ("clone", late, moved, moved)):
             for name in (data, other):

@@ -8,11 +8,11 @@ from collections import Counter
 from run_support import TARGETS, RunTest, alive, wait_until
 from stack_support import StackTest
 
-# Which operations a block was made and given back in.
+# The operations in which a block was allocated and freed.
 LIVES = ("SELECT a.address, a.bytes, m.name, (SELECT d.name FROM v_slice d WHERE d.thread_id = a.thread_id AND "
          "d.kind = 'operation' AND a.free_ns BETWEEN d.start_ns AND d.end_ns), a.free_ns IS NULL FROM allocation a LEFT JOIN "
          "v_slice m ON m.id = a.scope_id AND a.alloc_ns BETWEEN m.start_ns AND m.end_ns WHERE a.bytes >= 65536")
-# The blocks that memory_exchange tells of.
+# The blocks that memory_exchange prints.
 EXCHANGED = "bytes BETWEEN 70000 AND 133999"
 
 
@@ -87,7 +87,7 @@ class Processes(Memory):
                 self.assert_lives([line for line in told if line[0] in own],
                                   LIVES + f" AND a.process_id = {image} AND a.scope_id IS NOT NULL")
 
-        # Nor is there anything that waits for an allocation which never comes.
+        # No release waits for an allocation that never comes.
         self.assertEqual(self.rows("SELECT count(*) FROM ingest_state WHERE kind = 'early releases'"), [(0,)])
 
     def test_goes_along_into_programs_that_are_started(self):
@@ -113,7 +113,7 @@ class Processes(Memory):
         self.assert_lives(told, LIVES + " AND a.scope_id IS NOT NULL")
 
     def test_what_recording_itself_takes_is_nobodys(self):
-        # Values of keys past 32 are in memory that a thread allocates at its first: within malloc, where that one is recorded.
+        # Values of keys past 32 are in memory that a thread allocates at its first such key: within malloc, if that is recorded.
         preload = {"LD_PRELOAD": str(TARGETS / "libmemory_other.so")}
         self.record(TARGETS / "memory_exchange", 8, 100, env=preload, more=("--memory-threshold", "1"))
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
@@ -125,7 +125,7 @@ class Processes(Memory):
     def test_only_while_it_is_recorded(self):
         told = self.record(TARGETS / "memory_calls", "each", more=("--capture", "range:make malloc"))
         self.assertEqual(self.rows("SELECT bytes FROM allocation WHERE bytes >= 100000"), [(100000,)])
-        # Given back when nothing is recorded any more.
+        # Freed when nothing is recorded any more.
         self.assertEqual(self.rows("SELECT free_ns > alloc_ns FROM allocation WHERE scope_id IS NOT NULL"), [(1,)])
         self.assertEqual(len(told), 11)
 
@@ -162,7 +162,7 @@ class Threads(Exchange):
         self.assert_exchanged(told)
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
         self.assert_apart()
-        # The most at once, which the program keeps within its 64 places and 16 hands.
+        # The maximum at one time, which the program limits with its 64 places and 16 hands.
         ((peak,),) = self.rows("SELECT max(live) FROM (SELECT sum(d) OVER (ORDER BY ns, d) AS live FROM (SELECT alloc_ns AS ns, "
                                f"1 AS d FROM allocation WHERE {EXCHANGED} UNION ALL SELECT free_ns, -1 FROM allocation WHERE "
                                f"free_ns IS NOT NULL AND {EXCHANGED}))")
@@ -210,7 +210,7 @@ class Options(Memory):
 
     def test_even_one_byte_may_be_recorded(self):
         self.record(TARGETS / "memory_calls", "small", more=("--memory-threshold", "1"))
-        # Of 100 rounds with each of 16 sizes, malloc, realloc and calloc; what the program needs for itself besides.
+        # 100 rounds with each of 16 sizes of malloc, realloc and calloc, plus the program's own allocations.
         ((count, kept),) = self.rows("SELECT count(*), sum(free_ns IS NULL) FROM allocation WHERE bytes = 1")
         self.assertEqual((count, kept), (300, 0))
         self.assertGreaterEqual(self.rows("SELECT count(*) FROM allocation")[0][0], 4800)

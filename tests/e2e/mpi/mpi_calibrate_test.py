@@ -25,7 +25,7 @@ class Calibrate(MpiTest):
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_calls_are_recorded_or_counted(self):
-        # MPI_Irecv, MPI_Isend, MPI_Allreduce, and as MPI does it MPI_Wait and the messages.
+        # MPI_Irecv, MPI_Isend, MPI_Allreduce, and, depending on the MPI, MPI_Wait and the messages.
         self.assertEqual(self.rows("SELECT i.number, recorded >= 3, unrecorded >= 3, min(recorded, unrecorded), count(*) FROM probe_call JOIN "
                                    "iteration i ON i.id = iteration_id WHERE probe = 'mpi' GROUP BY 1, 2, 3, 4 ORDER BY 1"),
                          [(number, int(on), int(not on), 0, RANKS) for number, on in enumerate(self.on)])
@@ -35,7 +35,7 @@ class Calibrate(MpiTest):
                          [(number, RANKS * on) for number, on in enumerate(self.on)])
 
     def test_messages_are_whole_and_their_ends_pair(self):
-        # Each is recorded by who sees it complete: when it begins, or in the iteration after that.
+        # The iteration in which a message is seen complete records it: the one in which it begins, or the next.
         posted = [True] + self.on
         seen = self.on + [True]
         for direction in ("send", "receive"):

@@ -34,7 +34,7 @@ class Rare(MpiTest):
         self.job("mpi_rare", "exchanges")
         self.assertEqual(self.calls(), {"MPI_Isendrecv": 80, "MPI_Isendrecv_replace": 40, "MPI_Sendrecv": 40, "MPI_Waitall": 40})
         self.assertEqual(self.rows("SELECT count(*) FROM v_message"), [(4 * 30 + 3 * 10,)])
-        # MPICH 4.0 does not say what came: such a receive has the room that there was, and is not exact.
+        # MPICH 4.0 does not report the received size: the record has the size of the buffer, and is not exact.
         self.assertEqual(self.rows("SELECT count(*) FROM v_message WHERE exact AND bytes <> received_bytes"), [(0,)])
         self.assertGreaterEqual(self.rows("SELECT sum(exact) FROM v_message")[0][0], 40)
         self.assertEqual(self.rows("SELECT ordinal, bytes FROM v_message WHERE tag = 1 AND sender = 2 ORDER BY 1"),
@@ -49,7 +49,7 @@ class Rare(MpiTest):
         self.job("mpi_rare", "failing", ranks=2)
         self.assertEqual(self.rows("SELECT ordinal, bytes, received_bytes, exact FROM v_message WHERE tag = 1 ORDER BY 1"),
                          [(k, 8, 8, 1) for k in range(4)])
-        # From the failed one on nobody knows which is which.
+        # From the failed one on, the numbers are unknown.
         self.assertEqual(self.rows("SELECT count(*), sum(exact) FROM v_transfer WHERE tag = 2 AND direction = 'receive' "
                                    "AND kind = 'mpi'"), [(3, 2)])
         self.assertEqual(self.rows("SELECT reason, sum(count) FROM loss GROUP BY 1"), [("unbalanced", 1)])

@@ -16,7 +16,7 @@ class Messages(MpiTest):
                          [row for rank in range(4)
                           for row in [(rank, (rank + 1) % 4, 5, k, size) for k, size in enumerate(sizes)] +
                           [(rank, (rank + 1) % 4, 6, 0, 12), (rank, (rank + 1) % 4, 7, 0, 16)]])
-        # A message lies in the call that moved it; of MPI_Sendrecv one record stands for the call.
+        # A message is inside the call that moved it; for MPI_Sendrecv one record stands for the call.
         self.assertEqual(self.rows("SELECT count(*) FROM transfer t JOIN slice s ON s.id = t.slice_id "
                                    "WHERE s.start_ns = t.start_ns AND s.dur_ns = t.dur_ns"), [(88,)])
 
@@ -28,7 +28,7 @@ class Messages(MpiTest):
         self.job("mpi_calls", "halo")
         self.assertEqual(self.calls(), {"MPI_Irecv": 80, "MPI_Isend": 80, "MPI_Waitall": 40})
         self.check_paired(60)
-        # From the call that started it to the end of the one that saw it done.
+        # From the call that started it to the end of the call that saw it complete.
         self.assertEqual(self.rows(
             "SELECT count(*) FROM v_transfer t WHERE kind = 'mpi' AND NOT EXISTS (SELECT 1 FROM v_slice s WHERE "
             "s.name IN ('MPI_Isend', 'MPI_Irecv') AND s.thread_id = t.thread_id AND s.start_ns = t.start_ns)"), [(0,)])
@@ -87,7 +87,7 @@ class Messages(MpiTest):
 
 
 class Collectives(MpiTest):
-    # op, dtype, bytes, send_bytes, recv_bytes, root of the rank that is named first
+    # op, dtype, bytes, send_bytes, recv_bytes, root of the first rank listed
     EXPECTED = [
         ("barrier", None, 0, 0, 0, None), ("broadcast", "int32", 40, 0, 40, 1), ("reduce", "float64", 40, 40, 0, 2),
         ("allreduce", "float32", 24, 24, 24, None), ("allreduce", "float32", 24, 24, 24, None),
@@ -135,7 +135,7 @@ class Communicators(MpiTest):
         self.check_paired(4 + 4 + 200)
         sizes = self.rows("SELECT size, count(*) FROM (SELECT job_key, size, count(*) AS n FROM communicator "
                           "GROUP BY 1, 2 HAVING n = size OR size = 2) GROUP BY 1")
-        # Of two: two pairs, their copies, the four rows' two, between; of four: world, grid, merged, idup, 50 copies.
+        # Size 2: two pairs, their copies, the four rows' two, between; size 4: world, grid, merged, idup, 50 copies.
         self.assertEqual(dict(sizes)[4], 54)
         self.assertEqual(self.rows("SELECT count(*) FROM collective c JOIN communicator m ON m.id = c.communicator_id "
                                    "WHERE op = 'allreduce' AND m.size = 2"), [(4,)])

@@ -20,10 +20,10 @@ class Worlds(MpiTest):
     def test_spawned_processes_have_a_world_of_their_own(self):
         self.job("mpi_worlds", "spawn", ranks=2)
         self.check_channels(4 * (5 + 5 + 2))
-        # Each world's own messages are those of that world …
+        # Each world's own messages are paired correctly …
         self.assertEqual(self.rows("SELECT bytes, received_bytes, exact, count(*) FROM v_message WHERE bytes BETWEEN 10 AND 30 GROUP BY 1, 2, 3"),
                          [(10 + k, 10 + k, 1, 2) for k in range(5)] + [(20 + k, 20 + k, 1, 2) for k in range(5)])
-        # … and of those in between, and of both together, none is called exact that is not known.
+        # … and no uncertain message between the worlds, or in the merged one, is marked as exact.
         self.assertEqual(self.rows("SELECT exact, count(*) FROM v_transfer WHERE kind = 'mpi' AND bytes < 10 GROUP BY 1"), [(0, 40)])
         self.assertEqual(self.rows("SELECT bytes, exact, count(*) FROM v_transfer WHERE kind = 'mpi' AND bytes >= 40 GROUP BY 1, 2"),
                          [(40, 1, 8), (41, 0, 8)])

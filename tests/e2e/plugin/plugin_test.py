@@ -31,7 +31,7 @@ class Examples(PluginTest):
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_of_a_library_that_python_loads(self):
-        # A handle of the library's own finds its functions alone; what stands in front is found as the program's.
+        # A handle of the library itself finds only its own functions; intercepted ones are found through the program's handle.
         script = ("import ctypes\n"
                   f"loaded, lib = ctypes.CDLL('{EXAMPLES}/libballsim.so'), ctypes.CDLL(None)\n"
                   "lib.ballsim_create.restype = ctypes.c_void_p\n"

@@ -48,7 +48,7 @@ class Tools(PythonTest):
         self.assertIn("total 7", told)
 
     def test_cprofile(self):
-        # What is called how often; not how long.
+        # Compares how often functions are called, not how long they take.
         def counts(text):
             rows = re.findall(r"^ +(\d+(?:/\d+)?) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ (.*)$", text, re.MULTILINE)
             return sorted((name, count) for count, name in rows if "program.py" in name or "toysim" in name)

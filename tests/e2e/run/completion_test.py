@@ -10,7 +10,7 @@ SONDE = pathlib.Path(os.environ["SONDE_BIN"])
 SHARE = SONDE.parent.parent / "share"
 BASH = SHARE / "bash-completion/completions/sonde"
 
-# Completes the words it is given, the last of which is being written.
+# Completes the given words; the last one is being typed.
 ASK = """set -u
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()

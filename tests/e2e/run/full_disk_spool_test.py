@@ -11,7 +11,7 @@ from run_support import SONDE, TARGETS, RunTest
 
 COUNT, THREADS = 200_000, 3
 
-# Fills FOLDER piece by piece as soon as the job has its first spool file, and keeps it full.
+# Fills FOLDER piece by piece once the job has its first spool file, and keeps it full.
 FILLER = """
 filler() {
   until ls "$1"/sonde-*/*/*.spool >/dev/null 2>&1; do sleep 0.01; done
@@ -156,7 +156,7 @@ class UserQuota(FullSpool):
 class MemoryLimit(FullSpool):
     """A spool in memory that counts against the memory limit of the job's control group."""
 
-    # By version of control groups: the file of the limit, and the one that counts what was killed for it.
+    # For each control group version: the file of the limit, and the file that counts processes killed for it.
     FILES = {"cgroup2": ("memory.max", "memory.events"), "cgroup": ("memory.limit_in_bytes", "memory.oom_control")}
 
     def parents(self):

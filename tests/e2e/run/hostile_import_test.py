@@ -122,7 +122,7 @@ class HostileImport(unittest.TestCase):
         for base in (9_200_000_000_000_000_000, -9_200_000_000_000_000_000):
             for time in ("9223372036854775.807", "2305843009213693.951", "-2305843009213693.951"):
                 with self.subTest(base=base, time=time):
-                    # Either no time at all, or one weeks from all others, which is none of this trace.
+                    # Either no time at all, or one that is weeks away from all others and does not belong to this trace.
                     events = GOOD, GOOD, GOOD.replace("100.001", time).replace("10.5", "0")
                     self.imported(self.file(HEAD + ",".join(events) + f'], "baseTimeNanoseconds": {base}}}'),
                                   2, "baseTimeNanoseconds",

@@ -127,7 +127,7 @@ class KillTest(unittest.TestCase):
         one = Round(folder, seconds)
         target = one.target()
         self.assertGreater(target, 0, one.process.returncode)
-        # In every other round near the end, while the trace is being finished.
+        # In every other round, near the end, while the trace is being finished.
         late = seconds + self.random.uniform(-0.02, 0.15)
         time.sleep(late if number % 2 else self.random.uniform(0, seconds))
         one.process.kill()
@@ -135,7 +135,7 @@ class KillTest(unittest.TestCase):
         while alive(target):
             time.sleep(0.01)
         for session in one.sessions():
-            # Kill the first recover, too: it must be possible to go on from anywhere.
+            # Kills the first recover, too: recovery must be able to continue from any point.
             hasty = subprocess.Popen([SONDE, "recover", session], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(self.random.uniform(0, 0.12))
             hasty.kill()

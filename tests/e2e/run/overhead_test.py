@@ -9,7 +9,7 @@ import unittest
 
 from run_support import PATIENCE, SONDE, RunTest, slow, wait_until
 
-# Iterations with so many file calls that recording them is most of their time.
+# Iterations with so many file calls that recording them takes most of their time.
 PROGRAM = """
 import os, sonde, sys
 file = os.open("file", os.O_RDWR | os.O_CREAT)
@@ -20,7 +20,7 @@ with sonde.phase("training"):
                 os.pwrite(file, b"inside", 0)
             sum(range(1000))
 """
-# Goes on until there is a file `enough`.
+# Continues until the file `enough` exists.
 ENDLESS = """
 import itertools, os, sonde, time
 file = os.open("file", os.O_RDWR | os.O_CREAT)
@@ -31,7 +31,7 @@ for number in itertools.count():
     if os.path.exists("enough"):
         break
 """
-# So much within a second that storing it takes longer, and begins before the end.
+# So many records within a second that storing them takes longer, and begins before the end.
 BURST = """
 import sonde
 with sonde.iteration(0):
@@ -163,7 +163,7 @@ class Overhead(RunTest):
         [(note,)] = self.rows("SELECT text FROM note WHERE source = 'calibration'")
         self.assertIn("too few", note)
 
-    # Long enough to learn something on a busy machine.
+    # Long enough for a result on a busy machine.
     def calibrate(self, *arguments, count=1000, options=("--sources", "annotation,io", "--rounds", "5")):
         return self.sonde("calibrate", *options, *arguments, "--", sys.executable, "-c", PROGRAM, count)
 

@@ -12,7 +12,7 @@ import unittest
 from run_support import SONDE, RunTest, kill_quietly, wait_until
 
 PYTHON = pathlib.Path(SONDE).parent.parent / "lib/sonde/python"
-# The ranks meet, so that their recordings overlap.
+# The ranks meet, so their recordings overlap.
 JOB = """import os, pathlib, sonde, time
 folder, rank = pathlib.Path(os.environ["TMPDIR"]), os.environ.get("RANK", "")
 (folder / f"met{rank}").touch()
@@ -114,7 +114,7 @@ class OnATerminal(ProgressTest):
         self.assertLess(max(map(len, (frame for frame in frames if frame.endswith("%")))), 80)
         for what in said:
             self.assertIn(f"sonde {words[0]}: {what}", text)
-        # The last frame is taken away; what a verb says stands on a line of its own.
+        # The last frame is erased; a verb's own output is on a separate line.
         rest = frames[-1]
         self.assertTrue(rest == "" or rest.endswith("\n"), text)
         return rest
@@ -197,7 +197,7 @@ class Interrupted(ProgressTest):
         self.interrupt("recover", session, "-o", "copy.sonde")
 
     def test_trim(self):
-        # Its first report comes before the file, so the moment is not certain: until one was interrupted.
+        # Its first report comes before the file, so the moment is uncertain: repeats until one was interrupted.
         for _ in range(50):
             process = self.start("trim", self.traces[0], "-f", "-o", "small.sonde", "--iterations", "3-35",
                                  SONDE_PROGRESS="off")
@@ -211,7 +211,7 @@ class Interrupted(ProgressTest):
         self.assertEqual([path for path in self.listing() if path not in [*self.before, "small.sonde"]], [])
 
     def test_export_of_ranks(self):
-        # It writes after the ranks were joined, which had the terminal before: until one was interrupted.
+        # It writes after the ranks were joined, which used the terminal before: repeats until one was interrupted.
         for form in ("perfetto", "chrome", "csv", "folded"):
             for _ in range(50):
                 process = self.start("export", *self.traces, "--to", form, "-f", "-o", form, SONDE_PROGRESS="off")
@@ -237,8 +237,8 @@ class Interrupted(ProgressTest):
         there.mkdir()
         (there / "slice.csv").write_text("mine")
         self.before = self.listing()
-        # Until one was interrupted with files of its own. One that was just putting them in their places ends after
-        # that: none of them is half there.
+        # Repeats until one was interrupted with files of its own. One that is just renaming them ends afterwards, so none of them
+        # is incomplete.
         for _ in range(50):
             process = self.start("export", self.traces[0], "--to", "csv", "-f", "-o", "tables", SONDE_PROGRESS="off")
             while process.poll() is None and not any(there.glob(".part/*.csv")):

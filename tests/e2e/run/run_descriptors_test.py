@@ -6,7 +6,7 @@ from run_support import RunTest
 
 CHILDREN = 60
 
-# All of them live at once, and each does something that is recorded.
+# All processes live at once, and each makes a call that is recorded.
 MANY_AT_ONCE = f"""
 import os, time
 begin, go = os.pipe()

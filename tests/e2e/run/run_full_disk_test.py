@@ -21,7 +21,7 @@ print("did", count)
 """
 
 
-# Does so in two halves, the second of them after the trace being written says that it reached --max-size.
+# Does so in two halves, the second after the unfinished trace says that it reached --max-size.
 ANNOTATES_PAST_THE_LIMIT = """
 import contextlib, sqlite3, sys, time, sonde
 count, part = int(sys.argv[1]), sys.argv[2]
@@ -110,7 +110,7 @@ class FullDisk(RunTest):
         count = 400_000
         result = self.in_namespace(
             f'mount -t tmpfs -o size=4m tmpfs {place} && "$@"; status=$?; cp {place}/* {self.folder}; exit $status',
-            # The default of --max-size, a tenth of that disk, would end it first on a slow machine.
+            # The default of --max-size, a tenth of that disk, would end the recording first on a slow machine.
             *self.arguments(*self.annotates(count), options=("-o", place / "t.sonde", "--max-size", "1GiB"),
                             output=False))
         self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)

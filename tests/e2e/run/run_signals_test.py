@@ -8,7 +8,7 @@ import unittest
 
 from run_support import SONDE, RunTest, alive, kill_quietly, parent_of, state_of, wait_until
 
-# Counts what it gets, until SIGUSR2.
+# Counts its signals, until SIGUSR2.
 COUNTER = """
 import os, signal, sys, time
 counts = {}
@@ -135,7 +135,7 @@ class Signals(RunTest):
         sonde.stderr.close()
 
     def test_ctrl_z_stops_both_and_fg_continues_both(self):
-        # An interactive shell, as a person's: job control needs one.
+        # An interactive shell, like a user's: job control needs one.
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.folder)

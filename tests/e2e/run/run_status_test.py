@@ -86,8 +86,8 @@ class Status(RunTest):
             self.assertIn("give another place with -o", self.refused(result))
 
     def test_a_place_without_a_spool_refuses_the_recording_not_the_job(self):
-        # In a mount namespace in which the places that are tried of themselves are no good either.
-        # The build may lie in one of them, so it is reached through another path.
+        # In a mount namespace in which the default places are not usable either. The build may be in one of them, so it is
+        # reached through another path.
         build = TARGETS.parent.parent
         inside = (f"mount --bind '{build}' /mnt && mount --bind /proc /tmp && mount --bind /proc /var/tmp &&"
                   ' cd /mnt/tests/targets && exec "$@"')

@@ -57,7 +57,7 @@ class RunTest(unittest.TestCase):
         self.environment = {k: v for k, v in os.environ.items()
                             if k not in ("RANK", "WORLD_SIZE", "LD_PRELOAD", "SONDE_SESSION")}
         self.environment["SONDE_SPOOL"] = str(self.spool)
-        # What loops find that recording costs is found once for all tests; those about it have a folder of their own.
+        # The loops measure the cost of recording once for all tests; tests about the loops use a folder of their own.
         self.environment["XDG_CACHE_HOME"] = str(TARGETS.parent / "cache")
 
     def tearDown(self):

@@ -28,7 +28,7 @@ class Python(StackTest):
         found, inside = Counter(), Counter()
         for frames, ns in self.stacks():
             folded = ";".join(frames)
-            # From the outermost on: what Python was told to run, on a thread that Python began.
+            # From the outermost function on: the function that Python runs on a thread that Python started.
             match = re.match(r"(Thread\.)?_bootstrap \(threading.py:\d+\);(Thread\.)?_bootstrap_inner \(threading.py:\d+\);"
                              r"(Thread\.)?run \(threading.py:\d+\);body \(stack_tree.py:\d+\);work \(stack_tree.py:\d+\);"
                              r"measured \(stack_tree.py:\d+\);(.*)", folded)

@@ -88,7 +88,7 @@ class CallTree(StackTest):
             with self.subTest(rate):
                 truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 2, rate=str(rate)))
                 ((count, ns),) = self.rows("SELECT count(*), sum(weight) FROM stack_sample")
-                # On a busy machine one may come late, and stand for two.
+                # On a busy machine a sample may come late, and represent two.
                 self.assertLess(abs(ns / sum(truth.values()) - 1), 0.1)
                 self.assertLessEqual(count, ns / 1e9 * rate + 1)
                 self.assertGreater(count, ns / 1e9 * rate / 10)
@@ -96,7 +96,7 @@ class CallTree(StackTest):
 
     def test_a_rate_past_the_kernels_tick_is_reached_where_it_is_allowed(self):
         truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 2, TARGETS / "libstack_plugin.so", rate="5000"))
-        # On a busy machine the recorder, which gives way to all others, may not fetch them all.
+        # On a busy machine the recorder, which yields to all others, may not fetch all samples.
         ((count, ns, lost),) = self.rows("SELECT count(*), sum(weight), (SELECT ifnull(sum(count), 0) FROM loss WHERE"
                                          " probe = 'stack') FROM stack_sample WHERE thread_id IN (SELECT t.id FROM thread t JOIN"
                                          " process p ON p.id = t.process_id WHERE t.tid <> p.pid)")  # those that are measured

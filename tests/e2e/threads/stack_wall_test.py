@@ -44,7 +44,7 @@ class Wall(StackTest):
                     self.assert_near(waits[tid][function], told[function])
                 found = sums[tid]
                 self.assert_near(found["cpu"], told["cpu"], 0.1)
-                # What nobody has seen, and the turns that it waited for a processor.
+                # The unseen waits, and the thread's waits for a processor.
                 self.assertGreater(found["other"], 0.8 * told["hidden"])
                 whole = sum(found.values())
                 self.assert_near(whole, told["wall"], 0.05)
@@ -58,7 +58,7 @@ class Wall(StackTest):
             for function in LEAVES:
                 self.assert_near(waits[tid][function], told[function])
         self.assertEqual(self.rows("SELECT count(*) FROM stack_sample WHERE kind = 'other'"), [(0,)])
-        # Of CPU time there is but what the calls themselves take.
+        # CPU time is only the time in the calls themselves.
         running = sum(ns for frames, ns in self.stacks() if frames[-1] in LEAVES.values())
         self.assertLess(running, 0.2 * sum(ns for found in waits.values() for ns in found.values()))
 

@@ -29,10 +29,10 @@ class Pauses(RunTest):
 
     def test_what_returns_at_once_is_none(self):
         self.record(TARGETS / "sync_pauses", "quick", sources="sync,net")
-        # Seven calls a hundred times; a machine at work may stop the program in some of them.
+        # Seven calls, a hundred times each; a busy machine may stop the program in some of them.
         ((short,),) = self.rows(SHORT)
         self.assertLess(short, 200)
-        # The quick calls are followed by waits for the children's ends.
+        # After the quick calls the program waits for its children.
         self.assertEqual([call for call, ns in self.rows(WAITS) if ns > PAUSE_NS // 2], ["waitpid"])
 
     def test_without_the_probe_there_are_none(self):

@@ -16,7 +16,7 @@ BLOCK = 5
 COUNT = 41 * BLOCK
 DEFAULT = ("annotation", "torch", "gloo", "nccl", "mpi", "net", "cuda", "nvtx", "system")
 MASKS = "SELECT number, probe_mask FROM iteration ORDER BY number"
-# By kind of slice, in how many of the iterations with and without the probe `torch` there is how many of it.
+# By kind of slice: the number of slices, and of iterations that contain them, with and without the probe `torch`.
 SLICES = f"""SELECT s.kind, (i.probe_mask & {bits('torch')}) <> 0, count(*), count(DISTINCT i.id) FROM iteration i JOIN slice s
     ON s.start_ns >= i.start_ns AND s.start_ns < i.start_ns + i.dur_ns AND s.id <> i.slice_id WHERE s.category = 'torch'
     GROUP BY 1, 2 ORDER BY 1, 2"""
@@ -65,7 +65,7 @@ class CalibrateTorch(unittest.TestCase):
         self.assertEqual(masks, trace.rows(MASKS))
         on = sum(mask & bits("torch") != 0 for _, mask in masks)
         self.assertLess(on, COUNT)
-        # The hooks come and go in the first iteration of a block, when it has begun: nothing of it is without them.
+        # The hooks are switched in the first iteration of a block, after its begin: none of it is without them.
         found = {(kind, bool(with_torch)): (count, iterations) for kind, with_torch, count, iterations in trace.rows(SLICES)}
         operators = {key: value for key, value in found.items() if key[0] == "operator"}
         self.assertEqual({("backward", True): (on, on), ("forward", True): (on, on), ("module", True): (5 * on, on),
@@ -166,7 +166,7 @@ dist.destroy_process_group()
         trace = torch_job.Trace(job)
         alone = trace.rows("SELECT seq, min(bytes), max(bytes), count(*) FROM v_collective GROUP BY job_key, seq, op HAVING count(*) <> 2 OR "
                            "min(bytes) <> max(bytes)")
-        # A collective that one rank began before its switch and the other after it is with one of them.
+        # If one rank began a collective before its switch and the other after it, only one of them recorded it.
         switches = sum(before != after for (_, before), (_, after) in zip(expected, expected[1:]))
         self.assertLessEqual(len(alone), 2 * switches)
         self.assertTrue(all(least == most for _, least, most, _ in alone))

@@ -13,7 +13,7 @@ DEMO = torch_job.ROOT / "scripts/demo/train_ddp.py"
 COMMAND = [torch_job.PYTHON, str(DEMO)]
 PARTS = ("data_load", "forward", "backward", "optimizer")
 
-# What DistributedDataParallel itself says of its buckets, before and after it has rebuilt them: run beside the demo.
+# DistributedDataParallel's own report of its buckets, before and after it has rebuilt them: run beside the demo.
 BUCKETS = """
 import runpy, sys, torch, torch.distributed as dist
 demo = runpy.run_path(sys.argv[1], run_name="demo")

@@ -5,7 +5,7 @@ from python_support import PYTHON
 from run_support import SOURCES, RunTest
 
 SCRIPT = SOURCES / "memory" / "memory_torch.py"
-# What is in use after each change, by the page on the schema.
+# The bytes in use after each change, as on the schema page.
 LIVE = ("SELECT scope_id, bytes, sum(change) OVER (ORDER BY ns, change) AS live FROM (SELECT scope_id, bytes, alloc_ns AS ns, "
         "bytes AS change FROM allocation WHERE allocator = 'torch' UNION ALL SELECT NULL, bytes, free_ns, -bytes FROM allocation "
         "WHERE allocator = 'torch' AND free_ns IS NOT NULL)")

@@ -22,7 +22,7 @@ class Loop(PythonTest):
     def assert_parts(self, rows):
         for name, row in rows.items():
             self.assertEqual(sum(row[f"{part}_ns"] for part in PARTS), row["wall_ns"], name)
-        # What the operations take is what their slices take, less what is further inside.
+        # An operation's time is that of its slices, minus the parts further inside.
         for name in ("inference", "simulation", "update"):
             ((ns,),) = self.rows(
                 f"SELECT sum(s.dur_ns) - coalesce((SELECT sum(c.dur_ns) FROM v_slice c JOIN v_slice p ON p.id = c.parent_id"

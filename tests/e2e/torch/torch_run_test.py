@@ -129,8 +129,8 @@ print(sonde.operation.__doc__ is not None)
         self.assertEqual(error.findall(bare.stderr), error.findall(recorded.stderr))
 
     def test_workers_by_fork_and_spawn(self):
-        # A queue's own thread may give its last semaphore back while Python ends, with Sonde or without; Python's
-        # tracker then warns of one that is gone already.
+        # A queue's own thread may release its last semaphore while Python ends, with or without Sonde. Python's tracker then
+        # warns of a semaphore that no longer exists.
         quiet = "ignore:resource_tracker"
         for method in ("fork", "spawn"):
             _, trace = self.both("if __name__ == '__main__':\n" + textwrap.indent(MODEL + f"""

@@ -7,7 +7,7 @@ from case import Case
 SCRIPTS = pathlib.Path(__file__).resolve().parent / "scripts"
 PYTHON = "/usr/bin/python3"  # Debian's
 PIDS = (r"(line \d+:) +\d+ ", r"\1 PID ")  # of bash, when a signal ends a child
-# What `sonde run` puts into the environment (docs/cli/run.md), in what `env` prints.
+# Variables that `sonde run` sets (docs/cli/run.md), in the output of `env`.
 ENVIRONMENT = (r"^(LD_PRELOAD|PYTHONPATH|SONDE_\w+|(NVTX|CUDA)_INJECTION64_PATH|NCCL_PROFILER_PLUGIN)=.*\n", "")
 SEVERAL_SHELLS = ("pipelines", "redirections", "here_documents", "traps", "jobs", "exec", "substitution")
 SHELLS = {"dash": ("dash",), "bash": ("bash",), "busybox sh": ("busybox", "sh")}

@@ -1,4 +1,4 @@
-// A library that is wrong on purpose, to see that compare.py finds it. SONDE_HOST_FAULT names what is wrong.
+// A faulty library, to check that compare.py finds the faults. SONDE_HOST_FAULT names the fault.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +30,8 @@ int dup2(int from, int to) {
 }
 
 ssize_t write(int fd, const void* bytes, size_t count) {
-  const ssize_t result = REAL(write)(fd, bytes, count > 1 && faulty("short-write") ? count - 1 : count);
+  const ssize_t result =
+      REAL(write)(fd, bytes, count > 1 && faulty("short-write") ? count - 1 : count);
   return result > 0 ? (ssize_t)count : result;
 }
 

@@ -20,8 +20,8 @@ MORE_MODULES = ("test_select test_poll test_popen test_fileio test_file test_pat
                 "test_httpservers test_thread test_queue test_wait3 test_wait4 test_fork1 test_threadsignals "
                 "test_eintr test_openpty test_gc test_cmd_line test_tracemalloc test_resource test_time "
                 "test_largefile test_bufio").split()
-# The first wait for ever without Sonde where the machine has no vsock loopback. The other one wants Python's path to be the
-# same with and without the environment, in which Sonde has its folder (docs/cli/run.md).
+# Without a vsock loopback the first waits for ever, even without Sonde. The other one requires that Python's path is the same
+# with and without the environment, in which Sonde has its folder (docs/cli/run.md).
 LEFT_OUT = ("*VSOCK*", "test_empty_PYTHONPATH_issue16309")
 GLIB = pathlib.Path("/usr/share/installed-tests/glib")  # what the tests are; helpers lie beside their programs
 TIMES = 3

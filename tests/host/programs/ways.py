@@ -13,7 +13,7 @@ from case import Outcome, files_below, normalised
 
 REDIRECT = 'exec "$@" <../stdin >../stdout 2>../stderr'  # apart from what `sonde run` itself writes
 RECORDING_TIME = 3  # times a case's time limit, under Sonde
-# Where Sonde keeps what recording costs: not in HOME, whose files are compared, nor anew for each case.
+# Where Sonde keeps the costs of recording: not in HOME, whose files are compared, and not measured again for each case.
 CACHE = str(pathlib.Path(tempfile.gettempdir()) / f"sonde-host-programs-{os.getuid()}")
 KEPT = ("PATH", "USER", "LOGNAME", "SHELL", "SONDE_HOST_FAULT")
 

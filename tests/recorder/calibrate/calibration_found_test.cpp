@@ -16,8 +16,8 @@ namespace {
 using test::must;
 using ::testing::HasSubstr;
 
-// A finished trace of so many iterations of 1 ms in blocks of ten, in every other of which 30 calls
-// of 1 µs were recorded that took another 700 ns for it.
+// A finished trace of many iterations of 1 ms in blocks of ten. In every other block 30 calls of 1
+// µs were recorded, each at an extra cost of 700 ns.
 class CalibrationFoundTest : public ::testing::Test {
  protected:
   CalibrationFound of(int blocks) {

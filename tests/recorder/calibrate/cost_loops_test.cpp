@@ -18,8 +18,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Of a job that has used CUDA; the programs are those of a script, which sees what it is to make
-// calls of: CUDA, where it has arguments, recorded where the environment names a session.
+// For a job that has used CUDA. A script stands in for the programs. Its arguments show whether it
+// should make calls of CUDA, and its environment whether a session records them.
 class CostLoopsTest : public testing::Test {
  protected:
   CostLoopsTest() {
@@ -58,7 +58,7 @@ class CostLoopsTest : public testing::Test {
     trace.finish(false);
   }
 
-  // `cuda`: what the script does where it is to make calls of CUDA.
+  // `cuda`: the script's commands when it should make calls of CUDA.
   CostsFound measured(const std::string& cuda, const std::stop_token& asked = {}) {
     if (!std::filesystem::exists(loops_.part))
       use(kGpu);
@@ -73,8 +73,8 @@ class CostLoopsTest : public testing::Test {
     return found;
   }
 
-  // Of the host alone, by a script that does `recorded` first where it is recorded and then
-  // `always`, with the number of its runs so far as `runs`.
+  // Measures host loops only. The script runs `recorded` first if it is recorded, and then
+  // `always`; `runs` is the number of its runs so far.
   CostsFound measuredOfHost(const std::string& recorded,
                             const std::string& always,
                             const std::stop_token& asked = {}) {
@@ -161,7 +161,7 @@ TEST_F(CostLoopsTest, AreNoneOfCudaUnlessTheRunCalibratesItself) {
   EXPECT_EQ(found.whyNoCuda, "");
 }
 
-// Each round has a session of its own: one that is full would record nothing.
+// Each round has its own session: a full one would record nothing.
 TEST_F(CostLoopsTest, AreOfTwoRounds) {
   const CostsFound found =
       measuredOfHost("mkdir \"$SONDE_SESSION/used\" || exit 1",
@@ -170,7 +170,7 @@ TEST_F(CostLoopsTest, AreOfTwoRounds) {
   EXPECT_EQ(runs(), 6) << "what is not recorded is not tried again";
 }
 
-// A machine whose speed changes between two programs may make recorded calls the faster ones.
+// If the machine's speed changes between two programs, recorded calls may be the faster ones.
 TEST_F(CostLoopsTest, TryAgainWhatDidNotShow) {
   const CostsFound found =
       measuredOfHost(":",

@@ -22,7 +22,7 @@ TEST(CallTimesIn, ReadsLinesAndPassesOverOthers) {
   EXPECT_TRUE(callTimesIn("").empty());
 }
 
-// Told by two rounds that agree.
+// The costs from two rounds that agree.
 std::vector<MeasuredCost> costsOfTwo(const CostRound& round) {
   return costsOf({round, round});
 }
@@ -38,7 +38,7 @@ TEST(CostsOf, IsWhatACallTakesLongerAndWhatOfItStays) {
   EXPECT_NEAR(costs[0].errorNs, 150, 1e-9);
 }
 
-// A row of nothing would count before what is assumed.
+// A row with a cost of 0 would take precedence over the assumed cost.
 TEST(CostsOf, TellsNothingOfWhatIsFasterRecorded) {
   EXPECT_TRUE(costsOfTwo({{{kRead, 1'000}}, {{kRead, 900}}, {{{kRead, 850}}}}).empty());
   EXPECT_TRUE(costsOfTwo({{{kRead, 1'000}}, {{kRead, 1'000}}, {{{kRead, 950}}}}).empty());
@@ -52,7 +52,7 @@ TEST(CostsOf, LeavesOutWhatTakesLongerOffAndNothingLessThanNothingStays) {
       << "what takes longer with the probe off was disturbed";
 }
 
-// Where the runs with the probes off came to nothing, it is not known what stays.
+// If the runs with the probes off failed, the remaining cost is unknown.
 TEST(CostsOf, LeavesOutWhatItDidNotSeeInAllWays) {
   EXPECT_TRUE(costsOfTwo({{{kRead, 1'000}}, {{kRead, 1'300}}, CallTimes()}).empty());
   EXPECT_TRUE(costsOfTwo({{{kRead, 1'000}}, {}, {{{kRead, 1'000}}}}).empty());
@@ -67,7 +67,7 @@ TEST(CostsOf, AProbeThatIsNeverOffCostsAllOfItAlways) {
 }
 
 TEST(CostsOf, WhatIsNeverSwitchedOffHasNothingThatStays) {
-  // As dear with others off, by and large.
+  // Costs about the same with others off.
   for (const double others : {140, 160}) {
     const auto costs = costsOfTwo({{{kScope, 100}}, {{kScope, 150}}, {{{kScope, others}}}});
     ASSERT_EQ(costs.size(), 1U);

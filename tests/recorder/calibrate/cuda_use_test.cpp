@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr char kFirst[] = "GPU-00000000-0000-0000-0000-000000000001";
 constexpr char kSecond[] = "GPU-00000000-0000-0000-0000-000000000002";
 
-// A trace that is still being written, of processes that used CUDA.
+// An unfinished trace of processes that used CUDA.
 class CudaUseTest : public testing::Test {
  protected:
   CudaUseTest() : trace_(part()) {
@@ -30,7 +30,7 @@ class CudaUseTest : public testing::Test {
   }
   std::string part() const { return folder_ / "job.sonde.part"; }
 
-  // `gpu`: that it gave work; empty: it did not say which that was.
+  // `gpu`: the GPU that it used; empty: the process did not report it.
   void process(const char* cupti, std::optional<std::string> gpu) {
     model::Process process;
     process.hostId = host_;
@@ -60,7 +60,7 @@ class CudaUseTest : public testing::Test {
     return cudaUseOf(part());
   }
 
-  // Of a recorder with this PID, that writes the trace.
+  // The session of a recorder with this PID that writes the trace.
   fs::path session(const std::string& name, std::int32_t pid) {
     fs::path folder = place() / ("sonde-" + std::to_string(::geteuid())) / name;
     fs::create_directories(folder);
@@ -118,7 +118,7 @@ TEST_F(CudaUseTest, AnotherRecordingsGpuIsKnownByItsTrace) {
   EXPECT_FALSE(anotherRecordingMayUse(kFirst, own, {place()})) << "its recorder is dead";
 }
 
-// Either it is being finished, and its job over, or it is locked as long as it is written.
+// Either it is being finished, after its job, or it is locked as long as it is written.
 TEST_F(CudaUseTest, ATraceThatIsLockedIsNotWaitedFor) {
   process("/a/libcupti.so.13", kFirst);
   use();

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using wire::SliceKind;
 
-// As many files may be opened as the test says.
+// Limits the number of files that may be opened.
 class DrainerDescriptorsTest : public DrainerTest {
  protected:
   DrainerDescriptorsTest() { getrlimit(RLIMIT_NOFILE, &before_); }
@@ -36,7 +36,7 @@ class DrainerDescriptorsTest : public DrainerTest {
   }
   void allowAll() const { setrlimit(RLIMIT_NOFILE, &before_); }
 
-  // Of processes that have ended, each with one call.
+  // Spool files of processes that have ended, each with one call.
   std::vector<fs::path> writeSpools(int count) {
     std::vector<fs::path> files;
     for (int number = 0; number < count; ++number) {

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class FullDisk : public DrainerTest {
  protected:
-  // A recorder whose clock the test sets.
+  // Opens a recorder whose clock the test sets.
   std::unique_ptr<Drainer> openWithClock() {
     DrainerOptions options;
     options.folder = session();
@@ -124,7 +124,7 @@ TEST_F(HeldUp, TurnsRecordingOffAllTheSame) {
   EXPECT_EQ(test::readText(file)[wire::kControlOffset], 0);
 }
 
-// Its image was closed and its file deleted before; the trace is opened anew after that.
+// Its image was closed and its file deleted earlier; then the trace is opened again.
 TEST_F(FullDisk, StoresTheStatusOfAProcessWhoseSpoolIsGone) {
   SpoolBuilder ended;
   ended.header().startMonotonicNs = 1000;
@@ -157,8 +157,7 @@ TEST_F(FullDisk, StoresTheStatusOfAProcessWhoseSpoolIsGone) {
               ElementsAre("1|-|signalled|137|9|4000", "2|1|unknown|-|-|0"));
 }
 
-// Their transaction outgrows SQLite's cache, so it fails while rows are added, not when it is
-// committed.
+// Their transaction outgrows SQLite's cache, so it fails while rows are added, not at the commit.
 TEST_F(FullDisk, StoresOrCountsEachCallOfManyProcesses) {
   constexpr int kProcesses = 5;
   for (int at = 0; at < kProcesses; ++at)
@@ -174,7 +173,7 @@ TEST_F(FullDisk, StoresOrCountsEachCallOfManyProcesses) {
   EXPECT_THAT(totals.dropped, testing::Contains(testing::Key("output full")));
 }
 
-// By its user, to make room.
+// The user deletes the trace to make room.
 class DeletedTrace : public FullDisk {
  protected:
   DeletedTrace() {
@@ -220,7 +219,7 @@ class DeletedTrace : public FullDisk {
 };
 
 TEST_F(DeletedTrace, IsCountedAndWhatTheRecorderToldIsToldAgain) {
-  limit_.set(3000);  // the file can be made, but not written
+  limit_.set(3000);  // the file can be created, but not written
   nowNs_ += kRetryNs;
   EXPECT_TRUE(drainer_->drainOnce().stopped);
   limit_.lift();
@@ -247,7 +246,7 @@ TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {
   options.clock = [&] {
     if (!ending)
       return ClockTriple{};
-    limit.lift();  // what the last transaction finds is what a kill there would leave
+    limit.lift();  // the state that the last transaction finds is that after a kill there
     fs::remove_all(killed);
     fs::create_directories(killed);
     fs::copy(session(), killed / session().filename(), fs::copy_options::recursive);

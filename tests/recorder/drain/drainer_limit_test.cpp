@@ -45,7 +45,7 @@ class TraceLimit : public DrainerTest {
   }
 
   std::int64_t nowNs_ = 0;
-  std::uint64_t largest_ = 0;  // that the trace was while it was made, with all beside it
+  std::uint64_t largest_ = 0;  // the largest size of the trace with its files meanwhile
 };
 
 TEST_F(TraceLimit, IsNeverPassedAndWhatDoesNotFitIsCounted) {
@@ -85,7 +85,7 @@ TEST_F(TraceLimit, OfATraceThatFitsChangesNothing) {
   EXPECT_THAT(totals.warnings, testing::IsEmpty());
 }
 
-// Its process runs on: what was counted stays in the spool until then, and costs nothing.
+// Its process continues: counted records stay in the spool until it ends, and cost nothing.
 TEST_F(TraceLimit, LeavesWhatWasOnlyCountedToRecover) {
   SpoolBuilder spool = manyCalls(::getpid());
   spool.header().startTime = processStartTime(::getpid());

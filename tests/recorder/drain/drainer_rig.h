@@ -1,4 +1,4 @@
-// A session folder, a trace beside it and a drainer between them, for each test its own.
+// Each test has its own session folder, a trace next to it, and a drainer between them.
 #pragma once
 
 #include "analysis/store/trace_file.h"
@@ -21,7 +21,7 @@ namespace sonde::recorder {
 
 constexpr std::uint64_t kManyCalls = 400'000;  // 12 MiB of spool, 25 MiB of trace
 
-// A process that has made them; it has ended unless `pid` is of one that runs.
+// A process that has made them; it has ended unless `pid` is that of a running one.
 inline test::SpoolBuilder manyCalls(std::int32_t pid = 1 << 22) {
   test::SpoolBuilder spool(pid);
   for (std::uint64_t at = 0; at < kManyCalls; ++at)

@@ -80,7 +80,7 @@ TEST_F(DrainerTest, TakesTheCommandThatAnImageTellsUntilABetterOneIsNoted) {
               ElementsAre("train --token [redacted]", "not cut"));
 }
 
-// Of its parent's parent: nobody has read the environment of the two that came last.
+// The rank is the grandparent's: nobody has read the environment of the two latest processes.
 TEST_F(DrainerTest, InheritsTheRankThatNobodyHasRead) {
   std::int32_t parent = 1;
   for (std::int32_t pid = 1 << 22; pid < (1 << 22) + 4; ++pid) {
@@ -97,7 +97,7 @@ TEST_F(DrainerTest, InheritsTheRankThatNobodyHasRead) {
   facts.rank = 3;
   facts.worldSize = 4;
   drainer->notes().add(facts);
-  ProcessFacts without;  // as its environment says
+  ProcessFacts without;  // as in its environment
   without.image = {(1 << 22) + 1, (1 << 22) + 1, 0};
   without.command = "env -u RANK sh";
   drainer->notes().add(without);
@@ -107,7 +107,7 @@ TEST_F(DrainerTest, InheritsTheRankThatNobodyHasRead) {
 }
 
 TEST_F(DrainerTest, ReadsASlotAsItGrows) {
-  SpoolBuilder spool(::getpid());  // lives
+  SpoolBuilder spool(::getpid());  // a running process
   spool.header().startTime = processStartTime(::getpid());
   const auto token = spool.begin(0, SliceKind::Operation, "outer", 1000);
   spool.write(session());
@@ -215,7 +215,7 @@ TEST_F(DrainerTest, StoresNothingTwiceWhenItDiedBetweenCommitAndRelease) {
     auto reader = SpoolReader::open(file, SpoolReader::Access::ReadOnly);
     return reader->snapshot().size();
   };
-  EXPECT_EQ(given(), 1U);    // the full ones went back
+  EXPECT_EQ(given(), 1U);    // the full ones were given back
   spool.rewrite(session());  // as if they had not
   EXPECT_GT(given(), 2U);
   auto drainer = open();
@@ -285,7 +285,8 @@ TEST_F(DrainerTest, KnowsImagesThatWereReplacedAndTheirChildren) {
   image(1 << 22, ::getpid(), processStartTime(::getpid()) + 1, 0, 3000);
   auto drainer = open();
   EXPECT_EQ(drainer->drainOnce().liveImages, 1U);
-  // The first image is closed, but its file stays: the process counts its images by them.
+  // The first image is closed, but its file stays, because the process counts its images by the
+  // files.
   EXPECT_EQ(std::distance(fs::directory_iterator(session()), {}), 4);  // lock, session, two files
   ProcessFacts facts;
   facts.image = {1 << 22, processStartTime(::getpid()) + 1, 0};
@@ -322,7 +323,7 @@ TEST_F(DrainerTest, AProcessEndsInTheImageThatItWentOnToUnseen) {
 
 TEST_F(DrainerTest, ConvertsTicksByTheReadingsOfTheFileAndItsOwn) {
   SpoolBuilder spool(1 << 22, wire::ClockKind::Tsc);
-  // 2 ticks a ns; the recorder's reading comes from the options.
+  // 2 ticks per ns; the recorder's reading comes from the options.
   spool.header().startTicks = 10'000;
   spool.header().startMonotonicNs = 1'000'000;
   spool.header().startRealtimeNs = 1'000'000 + 500;

@@ -1,4 +1,4 @@
-// What may wait in the spool: DrainerOptions::waitBytes.
+// How much may wait in the spool: DrainerOptions::waitBytes.
 #include "recorder/spool/manifest.h"
 #include "tests/recorder/drain/drainer_rig.h"
 
@@ -46,7 +46,7 @@ class DrainerWaitTest : public DrainerTest {
   }
 
   test::SpoolBuilder spool_;
-  std::int64_t stepNs_ = 0;  // from one reading of the clock to the next
+  std::int64_t stepNs_ = 0;  // time between two readings of the clock
   ClockTriple now_{5, kSecond, 5 * kSecond};
   std::uint64_t at_ = 2000;
   std::unique_ptr<Drainer> drainer_;
@@ -85,12 +85,12 @@ TEST_F(DrainerWaitTest, StoresWithWhatMustNotWait) {
   EXPECT_EQ(drainer_->drainOnce().records, 1U);
 }
 
-// As one that has changed its user: it has what is given back to it, and nothing else.
+// Like a process that has changed its user: it has only slots that are given back to it.
 TEST_F(DrainerWaitTest, StoresForAProcessThatStaysWithoutAFreeSlot) {
   openToWait(1 << 20);
   drainer_->drainOnce();
   call("few");
-  // Its header, its definitions and its first thread have a slot each by now.
+  // Its header, its definitions and its first thread have one slot each by now.
   const std::uint32_t slots = spool_.header().slotCount.load();
   for (std::uint32_t thread = 1; thread <= slots - 3; ++thread)
     spool_.openSlot(thread, {});
@@ -101,7 +101,7 @@ TEST_F(DrainerWaitTest, StoresForAProcessThatStaysWithoutAFreeSlot) {
   EXPECT_EQ(drainer_->drainOnce().records, 1U);
 }
 
-// A thread that ends leaves a slot that nobody else can use, however little it has written.
+// A thread that ends leaves a slot that no other thread can use, however little it has written.
 TEST_F(DrainerWaitTest, AFullSlotIsAWholeOne) {
   openToWait(3 * wire::kSlotBytes);
   drainer_->drainOnce();
@@ -144,7 +144,7 @@ TEST_F(DrainerWaitTest, NotesWhenItStored) {
   drainer_->drainOnce();
   now_.monotonicNs += kSecond;
   const auto first = storeNow("a");
-  now_.monotonicNs += 5'000'000;  // soon again
+  now_.monotonicNs += 5'000'000;  // shortly after
   const auto joined = storeNow("b");
   now_.monotonicNs += kSecond;
   call("waits");
@@ -172,7 +172,7 @@ TEST_F(DrainerWaitTest, NotesWhenItStored) {
   covers(found[2], last.first, last.second);
 }
 
-// A clock whose rate changes between two readings, of which the first was taken while it waited.
+// The clock's rate changes between two readings; the first was taken while records waited.
 TEST_F(DrainerTest, ReadingsThatWereTakenWhileItWaitedCount) {
   test::SpoolBuilder spool(::getpid(), wire::ClockKind::Tsc);
   spool.header().startTime = processStartTime(::getpid());

@@ -1,4 +1,4 @@
-// What the sampler read, on its way into the trace.
+// The sampler's readings on their way into the trace.
 #include "tests/recorder/drain/drainer_rig.h"
 
 #include <gmock/gmock.h>

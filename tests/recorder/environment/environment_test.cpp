@@ -119,7 +119,7 @@ TEST(Environment, TellsAPluginOfTheUsersFromItsOwn) {
             "/opt/libnccl-profiler-inspector.so");
 }
 
-// NCCL would find it without being told.
+// NCCL would find it without a variable.
 TEST(Environment, APluginOfNcclsDefaultNameKeepsItsPlace) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nccl-plugin";
   std::filesystem::create_directories(folder);

@@ -50,7 +50,8 @@ TEST(ProgramOutput, IsNothingOnceItIsAskedToEnd) {
   EXPECT_EQ(said("echo late", forAnHour), "");
 }
 
-// Whether such a process runs, after a while; one that has ended may still have to be waited for.
+// Whether such a process still runs, after a while; one that has ended may not have been reaped
+// yet.
 bool stays(const std::string& pid) {
   for (int asked = 0; asked < 500; ++asked) {
     std::ifstream status("/proc/" + std::to_string(std::stol(pid)) + "/stat");
@@ -68,7 +69,7 @@ TEST(ProgramOutput, LeavesNoProgramBehind) {
   EXPECT_FALSE(stays(said("sleep 1000 > /dev/null & echo $!", forAMinute())));
 }
 
-// The recorder blocks signals, and ignores some. (A shell would unblock them.)
+// The recorder blocks some signals and ignores others. (A shell would unblock them.)
 TEST(ProgramOutput, IsThatOfAProgramWithTheUsualSignals) {
   sigset_t all;
   sigfillset(&all);
@@ -84,7 +85,7 @@ TEST(ProgramOutput, IsThatOfAProgramWithTheUsualSignals) {
   EXPECT_EQ(std::stoull(ignoredThere, nullptr, 16) & (1U << (SIGPIPE - 1)), 0U) << status;
 }
 
-// A terminal's Ctrl-C is for the recorder, which knows what it may leave out.
+// A terminal's Ctrl-C is for the recorder, which decides what to leave out.
 TEST(ProgramOutput, IsThatOfAProcessGroupOfItsOwn) {
   EXPECT_EQ(said("test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo own", forAMinute()), "own\n");
 }

@@ -43,14 +43,14 @@ class FlightRingTest : public testing::Test {
   RecorderWords& words() { return page_.words(); }
   FlightRing& ring() { return ring_; }
 
-  // A process that runs; each image's name says which it is.
+  // A running process; each image's name identifies it.
   static SpoolBuilder running(std::uint32_t execCount = 0) {
     SpoolBuilder spool(::getpid());
     spool.header().startTime = processStartTime(::getpid());
     spool.header().execCount = execCount;
     return spool;
   }
-  // Slots of thread 0 with a number each, all but the last of them full.
+  // Adds slots of thread 0 with one number each, all but the last one full.
   static void fill(SpoolBuilder& spool, std::uint64_t from, std::uint64_t to) {
     wire::OpenScope outer{};
     outer.name = spool.string("outer");
@@ -64,13 +64,13 @@ class FlightRingTest : public testing::Test {
       spool.add(0, wire::RecordKind::Scalar, number);
     }
   }
-  // Its bytes count in the session's.
+  // Places the spool and counts its bytes in the session.
   fs::path place(SpoolBuilder& spool) {
     fs::path file = spool.write(folder());
     page_.freeBytes(-std::uint64_t{spool.header().allocatedSlots.load()} * wire::kSlotBytes);
     return file;
   }
-  // The numbers in a spool file, those that come with a name and an open scope.
+  // The numbers in a spool file, of records that come with a name and an open scope.
   static std::vector<std::uint64_t> numbers(const fs::path& file) {
     auto reader = SpoolReader::open(file, SpoolReader::Access::ReadOnly);
     EXPECT_TRUE(reader);
@@ -201,7 +201,7 @@ TEST_F(FlightRingTest, WhatFoundNoRoomIsAHoleAlsoWhereNothingIsLetGo) {
 }
 
 TEST_F(FlightRingTest, AProcessThatDiedInTheMiddleOfASlotStaysUpToThere) {
-  SpoolBuilder spool;  // is dead
+  SpoolBuilder spool;  // of a dead process
   fill(spool, 0, 3);
   const std::uint32_t torn = spool.openSlot(0);
   spool.slot(torn).committed.store(0);

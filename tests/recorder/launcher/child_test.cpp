@@ -22,10 +22,10 @@ class ChildTest : public ::testing::Test {
     relay_.emplace(*std::move(relay));
   }
   void TearDown() override {
-    relay_->restoreInChild();  // in this process: back to what it was
+    relay_->restoreInChild();  // restores this process
   }
 
-  // Runs to the end; the wait status.
+  // Runs it to the end; returns the wait status.
   int run(const Program& program, const std::vector<std::string>& environment) {
     auto child = Child::fork(program, *relay_);
     EXPECT_TRUE(child);

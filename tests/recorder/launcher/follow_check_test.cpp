@@ -81,7 +81,7 @@ TEST(FollowCheck, GivesUpOnAScriptThatIsItsOwnInterpreter) {
   const ScratchFolder folder;
   const std::string path = folder.path("loop");
   folder.write("loop", "#!" + path + "\n");
-  EXPECT_EQ(reasonFor(path), "");  // execve refuses it; nothing is broken by asking
+  EXPECT_EQ(reasonFor(path), "");  // execve refuses it; the check breaks nothing
 }
 
 }  // namespace

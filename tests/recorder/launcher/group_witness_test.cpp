@@ -18,8 +18,8 @@
 namespace sonde::launcher {
 namespace {
 
-// In a process group of its own, so that the test's is not signalled. 0 when all holds, else the
-// step that failed.
+// Runs `body` in a separate process group, so that the test's group gets no signals. Returns 0, or
+// the step that failed.
 int inOwnGroup(int (*body)(GroupWitness& witness)) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -33,7 +33,7 @@ int inOwnGroup(int (*body)(GroupWitness& witness)) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -status;
 }
 
-// That of the calling process, which has no other child.
+// The calling process's only child.
 pid_t witnessPid() {
   std::ifstream children("/proc/thread-self/children");
   pid_t pid = -1;
@@ -41,7 +41,7 @@ pid_t witnessPid() {
   return pid;
 }
 
-// What the recorder does first with a signal.
+// Reads a signal, as the recorder does first.
 void take(int number) {
   sigset_t one;
   sigemptyset(&one);
@@ -74,7 +74,7 @@ TEST(GroupWitness, TwoToTheGroupOfWhichItSawOneAreBothOfTheGroup) {
   EXPECT_EQ(inOwnGroup([](GroupWitness& witness) {
               kill(0, SIGUSR1);
               take(SIGUSR1);
-              kill(0, SIGUSR1);  // the witness has not taken the first
+              kill(0, SIGUSR1);  // the witness has not read the first one
               if (!witness.got(SIGUSR1))
                 return 1;
               take(SIGUSR1);
@@ -94,7 +94,7 @@ TEST(GroupWitness, CountsAsNoChild) {
             0);
 }
 
-// Keeps a process from running, as a busy machine does: it is not stopped, it has no turn.
+// Keeps a process from running, as on a busy machine: it is not stopped, but never scheduled.
 class NoTurn {
  public:
   explicit NoTurn(pid_t pid) : thread_([this, pid] { work(pid); }) {}
@@ -102,7 +102,7 @@ class NoTurn {
   NoTurn(const NoTurn&) = delete;
   NoTurn& operator=(const NoTurn&) = delete;
 
-  // Whether it has none from now on, for half a second.
+  // Whether it is kept from running from now on, for half a second.
   bool begins() {
     const auto begun = begun_.get_future();
     return begun.wait_for(std::chrono::seconds(30)) == std::future_status::ready && isHeld_.load();

@@ -59,7 +59,7 @@ TEST(ProcessStat, AProcessWhoseFirstThreadHasEndedIsAlive) {
   const pid_t pid = fork();
   if (pid == 0) {
     std::thread([] { pause(); }).detach();
-    syscall(SYS_exit, 0);  // of this thread alone
+    syscall(SYS_exit, 0);  // this thread only
   }
   auto stat = readProcessStat(pid);
   while (stat && stat->state != 'Z')

@@ -28,7 +28,7 @@ TEST(SignalRelay, WhatSomebodySentIsPassedOn) {
   EXPECT_EQ(actionFor(signalFrom(SIGCHLD, CLD_EXITED)), SignalAction::Reap);
 }
 
-// exitLike ends a process: each case is a child.
+// exitLike ends a process, so each case runs in a child.
 template <typename Body>
 int statusOf(Body body) {
   const pid_t pid = fork();

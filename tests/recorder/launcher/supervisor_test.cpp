@@ -53,7 +53,7 @@ class SupervisorTest : public ::testing::Test {
     return supervised(script, options);
   }
 
-  // A job that has set its trap runs on until this process gets the signal.
+  // A job that has set its trap continues until this process gets the signal.
   RunOutcome signalled(const std::string& trap,
                        int signal,
                        const SupervisorOptions& options = {},
@@ -92,8 +92,8 @@ TEST_F(SupervisorTest, ADeathBySignalIsOne) {
   EXPECT_EQ(exitStatusOf(outcome.waitStatus), -SIGKILL);
 }
 
-// The orphan ends only after the main process has, on a sign from it: the recorder waits for it and
-// gets its status.
+// The orphan ends only after the main process, on a sign from it. The recorder waits for the orphan
+// and gets its status.
 TEST_F(SupervisorTest, WaitsForWhatTheMainProcessLeavesBehind) {
   const RunOutcome outcome =
       supervised("( (while kill -0 $$ 2>/dev/null; do sleep 0.01; done; exit 7) & ) ; exit 0");

@@ -84,7 +84,7 @@ TEST(Redaction, PatternsHideNamesAndWords) {
           "[redacted]", "DATA_URL=[redacted]", "--lr", "[redacted]", "--host=[redacted]", "plain"));
 }
 
-// Of one argument.
+// Redacts one argument.
 std::string shown(const std::string& argument, std::vector<std::string> patterns = {}) {
   return Redactor(std::move(patterns)).arguments({argument}).front();
 }

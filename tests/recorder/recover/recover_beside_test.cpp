@@ -1,4 +1,4 @@
-// Recovering beside other recorders and other recordings.
+// Recovery at the same time as other recorders and other recordings.
 #include "tests/recorder/recover/recover_rig.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using wire::SliceKind;
 
-// A trace of the same name by another recording, made after this one's recorder was killed.
+// Another recording's trace with the same name, created after this one's recorder was killed.
 class RecoverBesideAnotherTest : public RecoverTest {
  protected:
   RecoverBesideAnotherTest() {
@@ -110,7 +110,7 @@ TEST_F(RecoverTest, KeepsASessionWhosePartIsGone) {
 }
 
 TEST_F(RecoverTest, TakesNoLockThatItsHolderHasRemoved) {
-  // Between opening and locking it; how often that happens is up to the machine.
+  // The removal happens between opening and locking; how often depends on the machine.
   std::atomic<bool> done{false};
   std::thread other([&] {
     while (!done.load()) {
@@ -130,7 +130,7 @@ TEST_F(RecoverTest, RefusesASessionThatIsBeingRecorded) {
   const auto recovered = recoverSession(session(), options_);
   ASSERT_FALSE(recovered);
   EXPECT_EQ(recovered.error().code, ErrorCode::Busy);
-  // It is this process that holds the lock; the launcher in the manifest is dead.
+  // This process holds the lock; the launcher in the manifest is dead.
   EXPECT_THAT(recovered.error().message,
               testing::HasSubstr("by process " + std::to_string(::getpid())));
 }

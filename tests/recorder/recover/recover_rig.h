@@ -1,4 +1,4 @@
-// A session whose recorder was killed, for each test its own.
+// Each test has its own session whose recorder was killed.
 #pragma once
 
 #include "analysis/store/trace_file.h"
@@ -38,7 +38,7 @@ class RecoverTest : public testing::Test {
   std::filesystem::path part() const { return folder_.path() / "out.sonde.part"; }
   std::filesystem::path output() const { return folder_.path() / "out.sonde"; }
 
-  // What the killed recorder had stored, and what came after that.
+  // A killed recorder: it has stored the first call, but not the second.
   test::SpoolBuilder recordedByHalf() {
     test::SpoolBuilder spool(::getpid());
     spool.header().startTime = processStartTime(::getpid());

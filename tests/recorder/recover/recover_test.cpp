@@ -58,7 +58,7 @@ TEST_F(RecoverTest, KnowsTheCommandsThatItsRecorderHasNotSeen) {
   }
 }
 
-// That began after it, but still run.
+// Processes that started after the recorder's death and still run.
 TEST_F(RecoverTest, ReadsTheEnvironmentOfProcessesThatRun) {
   SpoolBuilder spool(::getpid());
   spool.header().startTime = processStartTime(::getpid());
@@ -290,7 +290,7 @@ TEST_F(RecoverTest, WritesNoCopyInPlaceOfItsOwnTrace) {
   EXPECT_THAT(names(part()), ElementsAre("stored"));
 }
 
-// It is the session's: the user has moved it to where there is room.
+// The unfinished trace is the session's: the user has moved it to a place with more room.
 TEST_F(RecoverTest, WritesNoCopyOverAnUnfinishedTrace) {
   recordedByHalf();
   options_.output = folder_.path() / "other.sonde";

@@ -1,4 +1,4 @@
-// Recovering a session whose unfinished trace is gone, with records that only it had.
+// Recovery of a session whose unfinished trace is gone, with records that were only in it.
 #include "analysis/store/trace_name.h"
 #include "recorder/spool/session_page.h"
 #include "tests/recorder/recover/recover_rig.h"
@@ -43,7 +43,7 @@ class RecoverWithoutPartTest : public RecoverTest {
     spool.call(0, SliceKind::Api, "left", 1200, 1300);
     spool.end(0, 77, 1400);
     const auto file = spool.write(session());
-    // As long as its process lives the file stays.
+    // The file stays as long as its process lives.
     spool.header().pid = ::getpid();
     spool.header().startTime = processStartTime(::getpid());
     fs::remove(file);
@@ -90,7 +90,7 @@ TEST_F(RecoverWithoutPartTest, CountsWhatIsGoneWhenForced) {
   EXPECT_THAT(test::readRows(*trace, "SELECT number FROM iteration"), IsEmpty());
 }
 
-// Killed, or on a full disk, before anything was stored in the new one.
+// The earlier attempt was killed, or ran out of disk, before it stored anything in the new trace.
 TEST_F(RecoverWithoutPartTest, CountsWhatIsGoneWhereverAnEarlierAttemptDied) {
   const auto begun = [this] { ASSERT_TRUE(store::createTrace(part())); };
   const auto empty = [this] { std::ofstream(part()).close(); };
@@ -125,7 +125,7 @@ TEST_F(RecoverWithoutPartTest, RefusesAPartThatWasBegunAnewButHasNothing) {
   EXPECT_TRUE(fs::exists(session() / "manifest.json"));
 }
 
-// One that took the name, in the place of this one's unfinished trace.
+// Another recording has taken the name of this one's unfinished trace.
 class RecoverReplacedPartTest : public RecoverWithoutPartTest {
  protected:
   RecoverReplacedPartTest() {
@@ -137,7 +137,7 @@ class RecoverReplacedPartTest : public RecoverWithoutPartTest {
     EXPECT_TRUE(recorder);
     recorder_ = *std::move(recorder);
   }
-  // `place`: what is taken.
+  // `place`: the name that is taken.
   void expectWayOut(const fs::path& place, const std::string& why) {
     const auto refused = recoverSession(session(), options_);
     ASSERT_FALSE(refused);
@@ -179,7 +179,7 @@ TEST_F(RecoverReplacedPartTest, WritesWhatIsLeftWhenTheOtherIsFinished) {
   expectWayOut(output(), part().string() + " is not there any more (" + output().string());
 }
 
-// Each recorder of a session begins with what the ones before it have stored.
+// Each recorder of a session starts with the records that earlier ones have stored.
 TEST_F(RecoverTest, CountsEachRecordThatWentBackOnce) {
   auto page = SessionPage::create(session(), 1, 1 << 20);
   ASSERT_TRUE(page);

@@ -16,10 +16,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A recording that takes until it is told to end, while signals come one after the other.
+// A recording that lasts until it is told to end, while signals come one after the other.
 class Closing : public ::testing::Test {
  protected:
-  // What it did without, once asked, is in `hurried_`.
+  // `hurried_`: whether it skipped the optional parts after a request to stop.
   Result<RecordingSummary> finishDuring(const std::vector<int>& signals) {
     auto relay = launcher::SignalRelay::install();
     EXPECT_TRUE(relay);
@@ -73,7 +73,7 @@ TEST_F(Closing, HurriesWhenABatchSystemSaysThatTheEndIsNear) {
   EXPECT_TRUE(*hurried_);
 }
 
-// Of a terminal that goes away.
+// The signals of a terminal that goes away.
 TEST_F(Closing, FinishesThoughItHangsUpMoreThanOnce) {
   EXPECT_TRUE(finishDuring({SIGHUP, SIGHUP, SIGHUP}));
   EXPECT_TRUE(*hurried_);

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A process that does nothing, as long as the test runs.
+// An idle process that lives as long as the test.
 class Sleeper {
  public:
   Sleeper() : pid_(fork()) {
@@ -84,7 +84,7 @@ TEST_F(FindRecording, ByItsRecorderOrByAProcessOfIt) {
 
 TEST_F(FindRecording, SaysWhyThereIsNone) {
   const auto folder = session("one", recorder_.pid(), recorderStart_);
-  addSpool(folder, job_.pid(), jobStart_ + 1);  // that of an earlier process with its pid
+  addSpool(folder, job_.pid(), jobStart_ + 1);  // the spool of an earlier process with its pid
   const auto unrecorded = find(job_.pid());
   ASSERT_FALSE(unrecorded);
   EXPECT_EQ(unrecorded.error().code, ErrorCode::NotFound);

@@ -43,7 +43,7 @@ TEST_F(SpoolReaderTest, ListsSlotsInTheOrderOfTheirClaims) {
   spool.call(0, SliceKind::Api, "a", 1, 2);
   spool.call(1, SliceKind::Api, "b", 1, 2);
   spool.openSlot(0);
-  // As after a recycling: the later claim has the lower place.
+  // As after recycling: the later claim has the lower index.
   std::swap(spool.slot(2).thread, spool.slot(4).thread);
   spool.slot(2).seq.store(20);
   spool.header().nextSeq.store(21);
@@ -197,7 +197,7 @@ SpoolBuilder richSpool() {
   return spool;
 }
 
-// One or many bytes of the places that mean something are replaced.
+// Replaces one or more bytes in significant places.
 void damage(SpoolBuilder& spool, std::mt19937& random) {
   std::uniform_int_distribution<int> often(1, 12);
   std::uniform_int_distribution<int> byte(0, 255);
@@ -218,7 +218,7 @@ void damage(SpoolBuilder& spool, std::mt19937& random) {
     spool.bytes().resize(static_cast<std::size_t>(byte(random)) * 4096 + within(random));
 }
 
-// SONDE_FUZZ_FILES says how many files; ten thousand take a minute under AddressSanitizer.
+// SONDE_FUZZ_FILES is the number of files; ten thousand take a minute under AddressSanitizer.
 TEST_F(SpoolReaderTest, SurvivesDamagedFiles) {
   const char* wanted = std::getenv("SONDE_FUZZ_FILES");
   const int files = wanted == nullptr ? 500 : std::atoi(wanted);
@@ -236,7 +236,7 @@ TEST_F(SpoolReaderTest, SurvivesDamagedFiles) {
     if (!reader)
       continue;
     ++read;
-    // A rig keeps its trace over a hundred files: making one costs more than reading a file.
+    // A rig reuses its trace for a hundred files: creating one costs more than reading a file.
     if (read % 100 == 1)
       rig_ = std::make_unique<test::IngestRig>();
     rig_->ingest(*reader);

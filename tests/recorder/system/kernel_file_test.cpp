@@ -9,9 +9,9 @@
 namespace sonde::recorder::system {
 namespace {
 
-// The kernel tells of a process's memory a page of text at a time.
+// The kernel returns a process's memory map one page of text at a time.
 TEST(KernelFile, ReadsWhatIsToldAPageAtATimeToItsEnd) {
-  constexpr std::size_t kPages = 2000;  // each a mapping of its own
+  constexpr std::size_t kPages = 2000;  // each is a separate mapping
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const memory =
       ::mmap(nullptr, kPages * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -19,7 +19,7 @@ TEST(KernelFile, ReadsWhatIsToldAPageAtATimeToItsEnd) {
   for (std::size_t at = 0; at < kPages; at += 2)
     ASSERT_EQ(::mprotect(static_cast<char*>(memory) + at * page, page, PROT_NONE), 0);
   KernelFile file("/proc/self/maps");
-  file.read();  // which may take memory itself
+  file.read();  // which may allocate memory itself
   const std::string text(file.read());
   EXPECT_GT(text.size(), 16U * 4096);
   EXPECT_EQ(text.back(), '\n');

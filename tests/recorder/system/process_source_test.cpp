@@ -18,7 +18,7 @@ using Values = std::map<std::string, double>;
 constexpr std::uint64_t kStart = 777;
 constexpr ImageId kImage = {42, kStart, 0};
 
-// What /proc/PID/stat says of a process with an odd name.
+// The line /proc/PID/stat of a process with an unusual name.
 std::string statLine(int threads, std::uint64_t startTime = kStart, char state = 'S') {
   return "42 (a) b (c) " + std::string(1, state) +
          " 1 42 42 0 -1 4194560 100 5 3 1 20 10 0 0 20 0 " + std::to_string(threads) + " 0 " +
@@ -138,7 +138,7 @@ TEST_F(ProcessSourceTest, AnImageThatReplacedAnotherHasCountersOfItsOwn) {
   machine_.sample(source);
   const std::size_t before = machine_.metrics().size();
   source.add({42, kStart, 1});
-  source.add(kImage);  // heard of late
+  source.add(kImage);  // added late
   machine_.sample(source);
   ASSERT_EQ(machine_.metrics().size(), 2 * before);
   EXPECT_EQ(machine_.metrics().back().execCount, 1U);

@@ -1,5 +1,4 @@
-// A machine of files: what /proc and /sys say is written by the test, and what a source makes of it
-// comes back by name.
+// A machine of files: the test writes /proc and /sys, and reads the source's values by name.
 #pragma once
 
 #include "recorder/system/source.h"

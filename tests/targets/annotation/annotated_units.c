@@ -1,4 +1,4 @@
-/* Annotates in two source files, of C99 and C++17, and says what dlerror has to say afterwards. */
+/* Annotates in two source files, of C99 and C++17, and then prints dlerror's message. */
 #include "plugins/api/sonde.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* Annotates in bursts, faster than a recorder drains, until it has made COUNT on each thread; then
- * prints how many there were and ends with status 3. Names are new now and then, so that
+/* Annotates in bursts, faster than a recorder drains, until each thread has made COUNT; then
+ * prints their number and ends with status 3. Some names are new, so that
  * definitions need room as well.
  *
  *   annotation_burst COUNT THREADS NAMES
  *
- * NAMES: how many different names each thread uses. */
+ * NAMES: number of different names per thread. */
 #include "plugins/api/sonde.h"
 
 #include <pthread.h>

@@ -1,11 +1,11 @@
-/* Annotates as fast as it can, and after each annotation has returned says so in a page that
+/* Annotates as fast as it can, and counts each finished annotation in a page that
  * outlives it.
  *
  *   annotation_counter FILE SECONDS THREADS
  *
- * FILE holds one uint64_t for each thread, and behind MAX_THREADS of them the pid. Each thread
+ * FILE has one uint64_t per thread and, after MAX_THREADS of them, the pid. Each thread
  * opens and closes operations named by its number whose argument `n` counts up, with marks in
- * between, so that a reader can tell what is missing and what is there twice. */
+ * between, so that a reader finds missing and doubled records. */
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>

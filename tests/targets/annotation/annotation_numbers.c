@@ -1,12 +1,12 @@
-/* Annotates with increasing numbers, as names of operations, until FILE.stop is there; says in FILE
- * how far it is.
+/* Annotates with increasing numbers, as names of operations, until FILE.stop exists; writes its
+ * progress to FILE.
  *
  *   annotation_numbers FILE PER_MS ENDING [fork]
  *
- * FILE holds two uint64_t: the next number, and the pid of the process that counts. PER_MS: how
- * many numbers there are in a millisecond or so. ENDING: "exit", or "segv". With "fork" a child
- * counts, and its parent waits for it. All of it lies in an operation `outer`, and each number is
- * an argument `n` of an operation `count`. */
+ * FILE has two uint64_t: the next number, and the pid of the process that counts. PER_MS: about
+ * how many numbers per millisecond. ENDING: "exit", or "segv". With "fork" a child
+ * counts, and its parent waits for it. Everything is inside an operation `outer`, and each number
+ * is an argument `n` of an operation `count`. */
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>

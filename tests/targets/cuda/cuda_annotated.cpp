@@ -1,6 +1,6 @@
 // Trains on a simulated device: one kernel in each place that a scope can come from, and
-// allocations. The backward
-// pass is open on the main thread while another launches, as autograd has it.
+// allocations. The backward pass is open on the main thread while another thread launches, as in
+// autograd.
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
@@ -14,7 +14,7 @@ void launch(const char* name, cudaStream_t stream) {
   cudaLaunchKernel(cudasimKernel(name, 2000), dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, stream);
 }
 
-// Never freed; which one shows in its size.
+// Never freed; the size identifies the allocation.
 void allocate(std::size_t bytes) {
   void* memory = nullptr;
   cudaMalloc(&memory, bytes);

@@ -2,7 +2,7 @@
 // in operations, work launched by another thread, a stream that is captured across operations, and
 // work before and after. Usage:
 // cuda_counted ITERATIONS [DEVICES [OPERATIONS [EVENT [LATER]]]]
-// With OPERATIONS each iteration has so many further ones; EVENT happens in the middle of the
+// OPERATIONS: number of further operations in each iteration. EVENT happens in the middle of the
 // third, LATER of the fifth:
 //   client      another tool subscribes to CUPTI
 //   profiler    the job enables CUPTI's range profiler
@@ -17,12 +17,12 @@
 //   break       a capture is broken, and never ended
 //   break default       the same of the default stream
 //   many        70 streams are captured at once
-//   stuck       a kernel waits for what the measured thread does next
-//   context     a second one of the device is there from then on, and has work in each iteration
+//   stuck       a kernel waits for the measured thread's next action
+//   context     the device gets a second context, which has work in each iteration from then on
 //   go          a kernel waits for the file of the name $CUDA_COUNTED_GO
 //   pause       the program waits for the file of the name $CUDA_COUNTED_GO
-//   vanish      the device is reset by another thread, while such a kernel is waited for
-//   setuid      the process takes the user that it has
+//   vanish      another thread resets the device, while such a kernel is waited for
+//   setuid      the process sets its user to the current one
 #include "tests/targets/cuda/cuda_counted.h"
 
 #include <thread>
@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
     if (number % 2 == 1)
       capture();
     onOtherDevices(devices);
-    if (number > 2)  // one that comes is prepared for at the begin of an iteration
+    if (number > 2)  // a new context is prepared at the begin of an iteration
       inSecondContext();
     for (int at = 0; at < operations; ++at) {
       const Scope scope(SONDE_OPERATION, "small");

@@ -1,4 +1,4 @@
-// What the parts of cuda_counted share: its stream, and launches on the simulated device.
+// Shared by the parts of cuda_counted: its stream, and launches on the simulated device.
 #pragma once
 
 #include "plugins/api/sonde.h"
@@ -38,7 +38,7 @@ class Scope {
   sonde_scope scope_;
 };
 
-// What cuda_counted.cpp says of EVENT; "" is none.
+// The EVENTs are described in cuda_counted.cpp; "" is none.
 void happen(const std::string& event);
 // Work in the second context, if there is one.
 void inSecondContext();

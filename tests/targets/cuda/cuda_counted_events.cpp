@@ -84,7 +84,7 @@ void exitInHandler() {
   launch("slow", 100'000, gStream);  // 2 s
 }
 
-// Only a capture's own end ends it.
+// A capture ends only through its own end.
 void endAnotherCapture() {
   cudaStream_t other = nullptr;
   cudaGraph_t graph = nullptr;
@@ -127,7 +127,7 @@ void waitInVain() {
   cudasimRelease();
 }
 
-// Its wait is not over when the profiler of another device comes.
+// Its wait is not over when the other device's profiler comes.
 void profileElsewhere() {
   launchHeld();
   check(cudaSetDevice(1));
@@ -136,7 +136,7 @@ void profileElsewhere() {
   cudasimRelease();
 }
 
-// More captures at once than Sonde knows of.
+// More captures at once than Sonde can track.
 void captureMany() {
   std::vector<cudaStream_t> streams(70);
   for (cudaStream_t& stream : streams)
@@ -179,7 +179,7 @@ void makeSecondContext() {
   driver<int (*)(void*)>("cuCtxSetCurrent")(first);
 }
 
-// What the default stream is for this thread nobody else can ask the driver.
+// The default stream is per thread here, so no other thread can ask the driver about it.
 void breakDefaultCapture() {
   check(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeRelaxed));
   if (cudaDeviceSynchronize() == cudaSuccess)
@@ -195,7 +195,7 @@ void pause() {
   }
 }
 
-// The file NAME.reached tells that the other one is about to be waited for.
+// The file NAME.reached shows that the program is about to wait for the other one.
 void sayReached() {
   if (const char* const file = std::getenv("CUDA_COUNTED_GO"); file != nullptr)
     const std::ofstream reached(std::string(file) + ".reached");

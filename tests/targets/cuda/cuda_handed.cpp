@@ -1,5 +1,5 @@
-// A thread that waits for work launches a kernel for whoever gives it some, from inside an
-// operation `step`; then one for itself, after another wait that nobody in a scope ended
+// A thread that waits for work launches a kernel for whoever passes it some, inside an operation
+// `step`. Then it launches one for itself, after another wait that no scope's thread has ended
 // (cuda_test.py).
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
@@ -16,7 +16,7 @@ constexpr long kKernelNs = 20'000;
 
 class Work {
  public:
-  // Waits until there is more than what was done.
+  // Waits until there is more work.
   void await() {
     std::unique_lock lock(mutex_);
     more_.wait(lock, [&] { return given_ > done_; });
@@ -56,7 +56,7 @@ int main() {
       work.finish();
     }
   });
-  // The worker is to be asleep by then.
+  // By then the worker must be asleep.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const sonde_scope step = sonde_begin(SONDE_OPERATION, "step");
   work.giveAndWait();

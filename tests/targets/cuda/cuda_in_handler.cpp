@@ -1,4 +1,4 @@
-// Ends in the midst of CUDA calls, after 100 kernels. Usage: cuda_in_handler HOW
+// Ends in the middle of CUDA calls, after 100 kernels. Usage: cuda_in_handler HOW
 //
 //   exits   by _exit in a signal's handler, while the main thread goes on launching
 //   execs   by becoming another program
@@ -33,7 +33,7 @@ void raiseWith(void (*handler)(int)) {
   raise(SIGUSR1);
 }
 
-// Further down in the stack than where a reset begins, and within what it covers.
+// Further down in the stack than the start of a reset, in the part that the reset uses.
 [[gnu::noinline]] void raiseBelow() {
   volatile char room[8192];
   room[0] = 0;

@@ -1,8 +1,8 @@
-// Does on a simulated device what it is told on stdin, a word and arguments in a line, and says
+// Runs commands from stdin on a simulated device, a word and arguments per line, and prints
 // "done" on stdout after each:
 //   launch NAME NS STREAM   a kernel of that duration; streams have numbers
 //   launches COUNT NAME NS STREAM
-//   graph TIMES COUNT NAME NS   so many kernels as a graph, which is launched so many times
+//   graph TIMES COUNT NAME NS   a graph of COUNT kernels, launched TIMES times
 //   hold NAME STREAM        a kernel that ends with release
 //   release
 //   sync

@@ -1,8 +1,8 @@
-// A client of CUPTI inside the program, as torch.profiler is one. Usage: cuda_two_clients
-// before|middle|dlsym|unseen: it comes before CUDA is used, or after 100 kernels, with a
-// subscription that it has looked up by hand; or before, with one that it has found without the
-// loader's help, and does nothing with. Then 100 kernels run, and it prints how many of them it was
-// told of.
+// A client of CUPTI inside the program, like torch.profiler. Usage: cuda_two_clients
+// before|middle|dlsym|unseen. It comes before CUDA is used, or after 100 kernels; or with a
+// subscription function that it has looked up by hand; or before, with one that it has found
+// without the loader's help, and does nothing with. Then 100 kernels run, and it prints the number
+// of kernels that it got records of.
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
@@ -43,7 +43,7 @@ const char* at(const link_map& object, ElfW(Addr) address) {
   return known + (address - reinterpret_cast<ElfW(Addr)>(known));
 }
 
-// What the library's own table of symbols has. (The strings are behind it.)
+// Finds the symbol in the library's own table. (The strings come after it.)
 void* inTable(void* library, const char* name) {
   const link_map* object = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &object) != 0)

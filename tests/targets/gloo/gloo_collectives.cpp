@@ -1,6 +1,5 @@
 // One rank of a job that calls every collective of libgloo with known amounts: RANK SIZE FOLDER. A
-// store in FOLDER brings the ranks together over loopback. Prints what arrives when a peer does not
-// take part.
+// store in FOLDER connects the ranks over loopback. Prints the result if a peer does not take part.
 #include "plugins/api/sonde.h"
 
 #include <gloo/allgather.h>
@@ -76,7 +75,7 @@ void allgathers(const Group& group) {
   options.setTag(3);
   gloo::allgather(options);
   std::vector<size_t> counts(size);
-  std::iota(counts.begin(), counts.end(), 1);  // rank r gives r + 1
+  std::iota(counts.begin(), counts.end(), 1);  // rank r contributes r + 1
   std::vector<int64_t> mine(static_cast<std::size_t>(group->rank) + 1);
   std::vector<int64_t> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
   gloo::AllgathervOptions unequal(group);
@@ -94,7 +93,7 @@ void alltoalls(const Group& group) {
   options.setOutput(out.data(), out.size());
   options.setTag(5);
   gloo::alltoall(options);
-  // Everybody gives rank r r + 1 elements.
+  // Every rank sends r + 1 elements to rank r.
   std::vector<int64_t> send(size);
   std::iota(send.begin(), send.end(), 1);
   std::vector<int64_t> receive(size, group->rank + 1);

@@ -1,5 +1,5 @@
-/* A library that holds a Gloo of its own and exports it, so that its own calls reach Sonde's
- * function first. What it hands over looks nothing like the options of any real Gloo. */
+/* A library that contains its own Gloo and exports it, so that its calls reach Sonde's function
+ * first. Its arguments look nothing like the options of any real Gloo. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// A group of one is made while the spool is full, reduces once, and again when there is room.
+// Creates a group of one while the spool is full, reduces once, and again when there is room.
 #include "tests/targets/host/full_spool.h"
 
 #include <gloo/allreduce.h>

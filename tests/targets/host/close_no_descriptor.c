@@ -1,4 +1,5 @@
-// Closes what is no descriptor, as dash does at the end of each pipeline: libc says EBADF at once.
+// Closes an invalid descriptor, as dash does at the end of each pipeline: libc returns EBADF
+// immediately.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

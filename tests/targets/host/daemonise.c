@@ -1,5 +1,5 @@
-/* Becomes a daemon through libc's daemon(), closes every descriptor, and leaves a word in the file
- * it was given. */
+/* Becomes a daemon through libc's daemon(), closes every descriptor, and writes a word to the given
+ * file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ int main(int count, char** words) {
     for (int fd = 0; fd < 64; ++fd)
       close(fd);
     const int file = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* Recorded before the parent hears of it by the second byte. */
+    /* Recorded before the parent gets the second byte. */
     const int heard = write(keep, ".", 1) == 1;
     const int good = heard && file == 0 && write(file, "daemon", 6) == 6 && close(file) == 0;
     _exit(write(keep, good ? "+" : "-", 1) == 1 ? 0 : 1);

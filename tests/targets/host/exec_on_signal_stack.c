@@ -1,5 +1,5 @@
-/* A crash handler on a small stack of its own, with nothing below it, runs programs as such
- * handlers do: with the environment as it is, with a long value in it, and with many variables. */
+/* A crash handler on a small alternate stack, with nothing below it, runs programs as such handlers
+ * do: with the environment unchanged, with a long value in it, and with many variables. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Its children leave in every way there is, each after a write that is recorded; then it ends with
- * status 2. What each child must be recorded as: _exit 3, _Exit 4, exit 5; and the last one, which
- * only a child of its vfork leaves by _exit(7), is killed and must have no status. */
+/* Its children leave in every possible way, each after a write that is recorded; then it ends with
+ * status 2. The expected statuses of the children are _exit 3, _Exit 4 and exit 5. The last child
+ * is killed and must have no status; only a child of its vfork calls _exit(7). */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>

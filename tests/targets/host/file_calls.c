@@ -19,7 +19,7 @@ static void check(int holds, const char* what) {
   }
 }
 
-/* No file, or none that a disk holds: nothing here has a row. */
+/* Not files, or files that are not on a disk: none of these has a row. */
 static void noFiles(void) {
   char byte = 0;
   const int null = open("/dev/null", O_WRONLY);
@@ -86,7 +86,7 @@ int __open64_2(const char* path, int flags);
 int __openat_2(int folder, const char* path, int flags);
 int __openat64_2(int folder, const char* path, int flags);
 
-/* The number of a folder that is closed goes to a file that libc opens for itself. */
+/* libc opens a file whose number is that of a closed folder. */
 static void folders(const char* path) {
   char byte = 0;
   DIR* const folder = opendir("/tmp");
@@ -99,7 +99,7 @@ static void folders(const char* path) {
   fclose(stream);
 }
 
-/* As a fortified program calls them. */
+/* As called by a fortified program. */
 static void fortified(const char* path) {
   struct iovec part = {"y", 1};
   const int first = __open_2(path, O_WRONLY);
@@ -111,7 +111,7 @@ static void fortified(const char* path) {
   close(__openat64_2(AT_FDCWD, path, O_RDONLY));
 }
 
-/* Parent and child share where the file stands. */
+/* Parent and child share the file position. */
 static void inherited(const char* path) {
   char block[8];
   const int fd = open(path, O_RDONLY);
@@ -125,7 +125,7 @@ static void inherited(const char* path) {
   close(fd);
 }
 
-/* With a buffer of 4096 bytes: what goes between libc and the file is known. */
+/* With a buffer of 4096 bytes, so that the bytes between libc and the file are known. */
 static void streams(const char* path) {
   static char block[10000];
   FILE* stream = fopen(path, "w");
@@ -151,7 +151,7 @@ static void streams(const char* path) {
   check(fwrite("x", 1, 1, stream) == 1 && fflush(stream) == 0 && fclose(stream) == 0, "memory");
 }
 
-/* Shared memory is written to its file at once. */
+/* Shared memory is written to its file immediately. */
 static void mapped(const char* path) {
   const int fd = open(path, O_RDWR);
   char* const memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -1,4 +1,4 @@
-/* Forks; the child becomes this program again with other words, through each member of the exec
+/* Forks; the child becomes this program again with other arguments, through each member of the exec
  * family in turn. */
 #define _GNU_SOURCE
 #include <fcntl.h>

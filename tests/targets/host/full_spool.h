@@ -1,5 +1,5 @@
-/* Makes the spool of this process full, and gives it room again, with no recorder about: by the
- * limit on the size of files, at which the library stops. */
+/* Fills the spool of this process, and gives it room again, without a recorder: through the limit
+ * on file sizes, at which the library stops. */
 #pragma once
 
 #include "plugins/api/sonde.h"
@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Moves bytes through a pipe of its own, and then gives names, until there can be no room for more.
- * 0: done. */
+/* Moves bytes through its own pipe, and then interns names, until there can be no room for more.
+ * Returns 0 on success. */
 static inline int fill_spool(void) {
   struct rlimit limit;
   int ends[2];
@@ -28,7 +28,7 @@ static inline int fill_spool(void) {
   return close(ends[0]) + close(ends[1]);
 }
 
-/* From now on there is room; it waits until the library looks for it again. 0: done. */
+/* Gives room from now on, and waits until the library looks for it again. Returns 0 on success. */
 static inline int lift_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0)

@@ -1,4 +1,4 @@
-/* Loads a library as Python does and ends; a load that hangs is ended by a signal. */
+/* Loads a library as Python does and ends; a signal ends a load that hangs. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <unistd.h>

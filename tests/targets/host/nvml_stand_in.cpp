@@ -1,5 +1,5 @@
-// A libnvidia-ml.so.1 of two GPUs for tests: what it says is known. The second GPU has no NVLink
-// and does not tell its power.
+// A libnvidia-ml.so.1 with two GPUs for tests, with fixed values. The second GPU has no NVLink and
+// does not report its power.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -45,7 +45,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   *device = &gGpus[index];
   return kSuccess;
 }
-// As the simulated CUDA device names its own.
+// The same names as the simulated CUDA device's.
 int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
   std::snprintf(uuid, length, "GPU-50515253-5455-5657-5859-5a5b5c5d5e%02x", gpuOf(device).number);
   return kSuccess;

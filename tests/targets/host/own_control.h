@@ -1,4 +1,4 @@
-// How a target turns its own recording off and on, as the recorder may at any time.
+// Lets a target turn its own recording off and on, as the recorder may at any time.
 #pragma once
 
 #include "collector/wire/spool_format.h"

@@ -1,5 +1,5 @@
-/* Moves bytes through a pipe and a socket pair, and out of the file that is named, if any, while
- * every system call but those that move them would end the program. */
+/* Moves bytes through a pipe and a socket pair, and from the file that is named, if any. Every
+ * system call that does not move them would kill the program. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -24,7 +24,7 @@ static int move(const int* ends, int times) {
   return 1;
 }
 
-/* At its end there are 0 bytes. */
+/* Reads 0 bytes at the file's end. */
 static int readFile(int file, int times) {
   char byte = 0;
   for (int at = 0; at < times; ++at) {

@@ -1,4 +1,4 @@
-/* system and popen, first with the environment as it is, then after it has been cleared. */
+/* Calls system and popen, first with the environment unchanged, then after clearing it. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

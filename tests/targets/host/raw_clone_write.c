@@ -1,6 +1,6 @@
-/* A child of the clone system call, which no wrapper of fork sees, writes to a pipe that it
- * inherited and to one of its own, and closes what it inherited; then one of _Fork does. Both leave
- * by _exit. */
+/* A child of the clone system call, which no wrapper of fork sees, writes to an inherited pipe and
+ * to one of its own, and closes the inherited descriptors; then a child of _Fork does the same.
+ * Both leave by _exit. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Has libc close pipes, and put other files in their place, by calls of its own: pclose, daemon,
- * login_tty and forkpty. 6 bytes at a time go through the pipes, 10 through what comes after. */
+/* Makes libc close pipes, and replace them with other files, by internal calls: pclose, daemon,
+ * login_tty and forkpty. 6 bytes at a time go through the pipes, 10 through the replacements. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pty.h>
@@ -59,8 +59,8 @@ static void forkOntoTerminal(void) {
     _exit(status);
 }
 
-/* Runs `become` in a child whose descriptor 1 is a pipe that has been written to; whether all that
- * comes out of the pipe is that. */
+/* Runs `become` in a child whose descriptor 1 is a pipe with written bytes. Returns whether only
+ * these come out of the pipe. */
 static int replacedBy(void (*become)(void)) {
   char bytes[64];
   int ends[2];

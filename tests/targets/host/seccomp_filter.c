@@ -1,5 +1,5 @@
-/* As sshd: a child that has recorded nothing yet installs a filter which kills at all but read,
- * write and exit, and goes on. */
+/* Like sshd: a child that has recorded nothing yet installs a filter that kills it at all calls but
+ * read, write and exit, and continues. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ int main(void) {
   int from[2];
   char byte = 'x';
   int status = 0;
-  /* Asks only whether the kernel knows filters: recording goes on. */
+  /* Only asks whether the kernel supports filters: recording continues. */
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0)
     return 1;
   if (pipe(to) != 0 || pipe(from) != 0)

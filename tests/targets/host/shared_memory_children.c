@@ -1,8 +1,8 @@
-/* Children that run on their parent's memory, by vfork and by a clone like it, of which no wrapper
- * hears: each puts a file of its own in the place of the parent's descriptors, reads it through
- * them and closes them. The parent's descriptors must be as they were, and so must what is recorded
- * of them; what it does with a child and after it is in the scope `recorded`. FILE has another
- * name, FILE.moved, before there is a child. */
+/* Children that run in their parent's memory, by vfork and by a similar clone that no wrapper sees.
+ * Each replaces the parent's descriptors with a file of its own, reads it through them and closes
+ * them. The parent's descriptors, and their records, must be unaffected. The work with a child and
+ * after it is in the scope `recorded`. FILE has another name, FILE.moved, before there is a child.
+ */
 #define _GNU_SOURCE
 #include "plugins/api/sonde.h"
 

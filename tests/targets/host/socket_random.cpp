@@ -1,7 +1,7 @@
 // Sends random bytes in random pieces through a TCP connection, a UNIX connection, a socket pair
 // and a pipe, with every call that can: short counts, EAGAIN on non-blocking ends, MSG_PEEK, dup'ed
 // descriptors, vectors, messages, splice, and stretches that a forked child sends on the inherited
-// end. Prints what arrived; the seed is the only argument.
+// end. Prints the received bytes; the seed is the only argument.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,4 +1,4 @@
-/* A pipe is made and used while the spool is full, and used again when there is room. */
+/* Creates and uses a pipe while the spool is full, and uses it again when there is room. */
 #define _GNU_SOURCE
 #include "tests/targets/host/full_spool.h"
 

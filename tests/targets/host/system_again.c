@@ -1,5 +1,5 @@
-/* Runs many commands in an environment that it has cleared, and that it changes now and then;
- * prints whether that took ever more memory. */
+/* Runs many commands in an environment that it has cleared, and that it sometimes changes; prints
+ * whether that used more and more memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Sends through a TCP connection by write, and then past libc by the system call; afterwards
- * through another one by a FILE. The receivers read it all. */
+/* Sends through a TCP connection by write, and then by the system call, bypassing libc; afterwards
+ * through another connection by a FILE. The receivers read everything. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,4 @@
-// A library that stands in front of libc's read and throws, as a host's own wrapper or a
-// cancellation may.
+// A library in front of libc's read that throws, as a host's own wrapper or a cancellation may.
 #include <sys/types.h>
 #include <unistd.h>
 

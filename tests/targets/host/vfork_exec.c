@@ -1,6 +1,6 @@
-/* vfork, descriptors moved about in the child, then exec with an empty environment; and a vfork
- * whose exec fails and reports it through a pipe. The parent's descriptors must be as they were,
- * and so must what is recorded of them. */
+/* vfork, changes of descriptors in the child, then exec with an empty environment; and a vfork
+ * whose exec fails and reports that through a pipe. The parent's descriptors, and their records,
+ * must be unaffected. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

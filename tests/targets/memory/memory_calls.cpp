@@ -1,6 +1,6 @@
-// memory_calls CASE: known allocations, each made in the operation "make LABEL" and given back in
-// "drop LABEL" (tests/e2e/host/memory_test.py). Prints a line "LABEL ADDRESS BYTES dropped|kept"
-// for each. Exit status 1: a call did not do what it does without Sonde.
+// memory_calls CASE: known allocations, each made in the operation "make LABEL" and freed in "drop
+// LABEL" (tests/e2e/host/memory_test.py). Prints a line "LABEL ADDRESS BYTES dropped|kept" for
+// each. Exit status 1: a call behaved differently than without Sonde.
 #include "plugins/api/sonde.h"
 
 #include <malloc.h>
@@ -32,7 +32,7 @@ void check(bool holds, const char* what) {
   std::exit(1);
 }
 
-// Not known to the compiler, which leaves out a malloc that is only freed.
+// Hides the value from the compiler, which would omit a malloc that is only freed.
 template <typename T>
 T opaque(T value) {
   __asm__ volatile("" : "+r"(value) : : "memory");
@@ -99,7 +99,7 @@ void each() {
   say("kept", make("kept", [] { return std::malloc(kBytes + 6); }), kBytes + 6, "kept");
 }
 
-// 65535 bytes and less are no matter of the probe's, however they come and go.
+// The probe ignores blocks of 65535 bytes and less, however they are allocated and freed.
 void small() {
   for (int round = 0; round < 100; ++round) {
     for (std::size_t bytes = 1; bytes < 65'536; bytes = 2 * bytes + 1) {
@@ -111,7 +111,7 @@ void small() {
   }
 }
 
-// A block ends where the next begins, also when it stays where it was; a failure changes nothing.
+// A block ends where the next one begins, even if it stays in place; a failure changes nothing.
 void resizing() {
   void* first = make("first", [] { return std::malloc(kBytes); });
   say("first", first, kBytes, "resized");
@@ -122,7 +122,7 @@ void resizing() {
   say("second", second, 3 * kBytes, "resized");
   void* const third = make("third", [&] { return std::realloc(second, 2 * kBytes); });
   say("third", third, 2 * kBytes, "resized");
-  // Too small to be recorded any more, then large again.
+  // Too small to be recorded, then large again.
   void* const shrunk = in("shrink", [&] { return std::realloc(third, 100); });
   void* const fourth = make("fourth", [&] { return std::realloc(shrunk, 4 * kBytes); });
   say("fourth", fourth, 4 * kBytes, "resized");
@@ -145,14 +145,14 @@ void oddities() {
   errno = 12345;
   drop("zeroed", block);
   check(errno == 12345, "free keeps errno");
-  // In a thread that has recorded nothing yet, whose memory another one gives back.
+  // Allocated in a thread that has recorded nothing yet, freed by another thread.
   void* theirs = nullptr;
   std::thread([&] { theirs = opaque(std::malloc(kBytes + 7)); }).join();
   say("theirs", theirs, kBytes + 7, "dropped");
   drop("theirs", theirs);
 }
 
-// What a child has from its parent is its own to give back, and none of its rows.
+// A child may free blocks that it has from its parent; they are not in its rows.
 void forking() {
   void* const parents = make("parents", [] { return std::malloc(kBytes); });
   void* const keptByParent = make("kept", [] { return std::malloc(kBytes + 1); });
@@ -173,7 +173,7 @@ void forking() {
   drop("parents", parents);
 }
 
-// Given back by a way that nobody looks at, and given anew.
+// Freed in a way that no probe sees, and allocated again.
 void unseen() {
   void* const first = make("first", [] { return std::malloc(kBytes); });
   say("first", first, kBytes, "unseen");

@@ -1,7 +1,7 @@
 // memory_exchange THREADS BLOCKS [FILE]: threads allocate BLOCKS blocks each, all of different
-// sizes, and give back what others have allocated (tests/e2e/host/memory_test.py). Prints, for each
-// block, "ADDRESS BYTES TID given|kept", where TID allocated it. With FILE, half of the threads do
-// so before a line "half" is printed, and the others when FILE is there.
+// sizes, and free blocks of other threads (tests/e2e/host/memory_test.py). Prints for each block
+// "ADDRESS BYTES TID given|kept", where thread TID allocated it. With FILE, half of the threads do
+// so before the line "half" is printed, and the others once FILE exists.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct Block {
 
 std::array<std::atomic<Block*>, 64> gPlaces{};
 
-// Each block is put where another one was, which is given back.
+// Each new block replaces another one, which is freed.
 void work(std::span<Block> blocks, std::size_t first, unsigned seed) {
   std::minstd_rand random(seed);
   const long self = syscall(SYS_gettid);

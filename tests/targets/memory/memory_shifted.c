@@ -1,5 +1,5 @@
-/* A malloc that gives blocks of libc's, but not as it gets them: with any other it cannot be mixed
- * up unnoticed. As a library, for LD_PRELOAD; as a program (MEMORY_OWN), memory_own BYTES, which
+/* A malloc that returns libc's blocks at shifted addresses, so that a mix-up with another malloc is
+ * noticed. As a library, for LD_PRELOAD; as a program (MEMORY_OWN), memory_own BYTES, which
  * allocates that much (tests/e2e/host/memory_test.py). */
 #include <errno.h>
 #include <pthread.h>
@@ -93,7 +93,8 @@ size_t malloc_usable_size(void* block) {
   return block == NULL ? 0 : head_of(block)->bytes;
 }
 
-/* So many that a thread's values of later keys are in memory that it allocates for them. */
+/* Takes so many keys that a thread's values of later keys are in memory that it allocates for them.
+ */
 __attribute__((constructor)) static void take_keys(void) {
   for (int at = 0; at < 40; ++at) {
     pthread_key_t key;

@@ -8,7 +8,7 @@
 
 enum { kMost = 4096 };
 
-/* Message `number` is of so many bytes, so that a wrong pair shows. */
+/* Message `number` has its own size, so that a wrong pair is noticed. */
 static int bytesOf(int number) {
   return 8 * (number % 500 + 1);
 }

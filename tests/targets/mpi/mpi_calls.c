@@ -1,8 +1,9 @@
-// MPI as programs use it: mpi_calls PART. Each is written so that what has to be recorded of it is
-// known to the last row.
+// MPI as programs use it: mpi_calls PART. The expected records of each part are known to the last
+// row.
 #include "mpi_parts.h"
 
-// To the right and from the left, ten rounds, each of 8 bytes more than the one before.
+// Sends to the right, receives from the left, ten rounds, each with 8 bytes more than the one
+// before.
 static void ring(void) {
   long data[64] = {0};
   const int right = (gRank + 1) % gSize;
@@ -29,7 +30,7 @@ static void ring(void) {
                MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   MPI_Sendrecv_replace(data, 2, MPI_DOUBLE, right, 7, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  // Nobody: no message.
+  // MPI_PROC_NULL: no message.
   MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD);
   MPI_Recv(data, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -68,7 +69,7 @@ static void collectives(void) {
   MPI_Exscan(in, out, 7, MPI_INT, MPI_SUM, world);
 }
 
-// Nonblocking collectives, two at a time, one of them tested for.
+// Nonblocking collectives, two at a time; one of them is tested for.
 static void nonblocking(void) {
   int in[8] = {0};
   int out[8];
@@ -83,7 +84,7 @@ static void nonblocking(void) {
   }
 }
 
-// What a stencil does with the sides of its part; beyond the ends is nobody.
+// A stencil's exchange of its boundaries; beyond the ends there is no rank.
 static void halo(void) {
   static double low[1000];
   static double high[100000];
@@ -99,8 +100,8 @@ static void halo(void) {
   }
 }
 
-// Rank 0 has receives from anybody open, several at a time, and waits for the later ones first.
-// Message k of a rank has 4 * (k + 1) bytes, so that each shows which it is.
+// Rank 0 has several open receives from any source, and waits for the later ones first. Message k
+// of a rank has 4 * (k + 1) bytes, so that each is identified by its size.
 static void anySource(void) {
   enum { kEach = 12, kOpen = 6 };
   static int data[kOpen][64];
@@ -142,7 +143,7 @@ static void persistent(void) {
   MPI_Request_free(&requests[1]);
 }
 
-// Pairs of ranks, the same ranks again, a grid, its rows, two groups, and everybody in one again.
+// Pairs of ranks, the same ranks again, a grid, its rows, two groups, and all ranks in one again.
 static void communicators(void) {
   MPI_Comm pair, again, grid, row, between, merged;
   int data = gRank;
@@ -175,7 +176,7 @@ static void communicators(void) {
   MPI_Comm_free(&grid);
   MPI_Comm_free(&again);
   MPI_Comm_free(&pair);
-  // Handles are given again: the count of messages begins anew with each communicator.
+  // Handles are reused: the count of messages starts again with each communicator.
   for (int time = 0; time < 50; ++time) {
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -232,7 +233,7 @@ static void odd(void) {
     MPI_Wait(&request, &status);
     MPI_Test_cancelled(&status, &flag);
     check(flag, "a receive that nobody sends for is cancelled");
-    // Of a failed call no message is known: it does not fit, so MPI says so.
+    // A failed call has no known message. MPI reports the error itself.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check(MPI_Send(data, 1, MPI_INT, gSize + 5, 4, MPI_COMM_WORLD) != MPI_SUCCESS,
           "there is no such rank");
@@ -254,8 +255,7 @@ static void many(void) {
   MPI_Waitall(2 * kMany, requests, MPI_STATUSES_IGNORE);
 }
 
-// A communicator that is freed lasts until its requests have ended, though others are made
-// meanwhile.
+// A freed communicator exists until its requests have ended, although others are created meanwhile.
 static void freed(void) {
   int data[8] = {0};
   const int other = gRank ^ 1;
@@ -274,7 +274,7 @@ static void freed(void) {
   }
 }
 
-// What MPI does not look at, and what it refuses: nobody else may look at it either.
+// Arguments that MPI ignores or refuses: Sonde must not read them either.
 static void unread(void) {
   int data[16] = {0};
   const int counts[kRanks] = {1, 2, 3, 4};
@@ -321,8 +321,7 @@ static void unread(void) {
   MPI_Comm_free(&pair);
 }
 
-// Communicators at a time with the same tags, one of which goes; messages each of a size of its
-// own.
+// Several communicators with the same tags, one of which is freed; each message has its own size.
 static void tags(void) {
   static char data[4096];
   const int other = gRank ^ 1;
@@ -351,7 +350,7 @@ static void tags(void) {
     }
 }
 
-// Whoever says PMPI_ does not want to be seen.
+// A caller of PMPI_ does not want to be seen.
 static void hidden(void) {
   int data = 0;
   PMPI_Bcast(&data, 1, MPI_INT, 0, MPI_COMM_WORLD);

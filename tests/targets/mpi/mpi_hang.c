@@ -1,4 +1,4 @@
-// Rank 0 waits for a message that nobody sends, all others for rank 0 in an all-reduce.
+// Rank 0 waits for a message that no rank sends, all others wait for rank 0 in an all-reduce.
 #include <mpi.h>
 
 int main(int count, char** words) {

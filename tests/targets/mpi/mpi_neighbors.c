@@ -1,4 +1,4 @@
-// Neighbourhood collectives, so that what has to be recorded of each is known: mpi_neighbors PART.
+// Neighbourhood collectives with known expected records: mpi_neighbors PART.
 #include "mpi_parts.h"
 
 #if defined(OPEN_MPI) && MPI_VERSION < 4
@@ -14,7 +14,7 @@ static const int kCounts[4] = {1, 2, 3, 4};
 static const int kPlaces[4] = {0, 1, 3, 6};
 static const MPI_Aint kAddresses[4] = {0, 4, 12, 24};
 
-// A row of four that does not close: the first and the last have one neighbour.
+// A row of four that is not a ring: the first and the last have one neighbour.
 static MPI_Comm row(void) {
   MPI_Comm made;
   const int closed = 0;
@@ -43,7 +43,7 @@ static void grid(void) {
   MPI_Comm_free(&comm);
 }
 
-// From every rank to the next one, and from rank 0 to all besides.
+// From every rank to the next one, and also from rank 0 to all.
 static MPI_Comm graph(void) {
   MPI_Comm made;
   const int next = (gRank + 1) % gSize;
@@ -99,7 +99,7 @@ static void again(void) {
   MPI_Comm_free(&comm);
 }
 
-// A graph without directions: a line. And a member that nobody is beside.
+// A graph without directions: a line, and one member without neighbours.
 static void line(void) {
   MPI_Comm comm;
   const int index[4] = {1, 3, 4, 4};

@@ -1,5 +1,5 @@
-// A program of several parts, of which one is run: PROGRAM PART. Four ranks, unless a part says
-// otherwise.
+// A program with several parts, of which one is run: PROGRAM PART. Four ranks, unless a part's
+// comment differs.
 #pragma once
 
 #include <mpi.h>
@@ -22,7 +22,7 @@ struct Part {
   void (*run)(void);
 };
 
-// 0, or 2: there is no such part.
+// Returns 0, or 2 if there is no such part.
 static int runPart(int argc, char** argv, const struct Part* parts, size_t count) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &gRank);

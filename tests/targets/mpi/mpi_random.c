@@ -1,6 +1,6 @@
 // Random messages among all ranks: mpi_random FIRST COUNT runs COUNT seeds from FIRST on. All ranks
-// draw the same plan from a seed. Every message has a size of its own in the whole run of the seed,
-// so that two ends that belong together are known by their sizes.
+// draw the same plan from a seed. Each message's size is unique for its seed, so that the sizes
+// identify matching ends.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct Message {
   int to;
   int tag;
   int bytes;
-  int how;  // it is sent
+  int how;  // how it is sent
 };
 
 static uint64_t gState;
@@ -28,8 +28,8 @@ static int gSize;
 static struct Message gPlan[kMessages];
 static char* gBuffers;  // one of kMaxBytes for each message of this rank's
 
-// Tag kWildTag is received from anybody alone; kWildPair, of one sender to each rank, from anybody
-// or from that sender as it comes.
+// Tag kWildTag is only received from any source. kWildPair has one sender per rank, and is received
+// from any source or from that sender at random.
 static void makePlan(uint64_t seed) {
   gState = seed * 7919 + 17;
   for (int at = 0; at < kMessages; ++at) {
@@ -54,7 +54,7 @@ static void runSeed(uint64_t seed) {
   for (int at = 0; at < kMessages; ++at)
     if (gPlan[at].to == gRank)
       order[count++] = at;
-  for (int at = count - 1; at > 0; --at) {  // posted in any order
+  for (int at = count - 1; at > 0; --at) {  // posted in random order
     const int other = (int)draw((unsigned)at + 1);
     const int kept = order[at];
     order[at] = order[other];

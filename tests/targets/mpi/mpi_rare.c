@@ -1,4 +1,4 @@
-// What few programs do with MPI: mpi_rare PART.
+// Rare uses of MPI: mpi_rare PART.
 #define _GNU_SOURCE
 #include "mpi_parts.h"
 
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-static int gSearches;  // for the object that an address is in
+static int gSearches;  // for the object that contains an address
 
 int dl_iterate_phdr(int (*visit)(struct dl_phdr_info*, size_t, void*), void* data) {
   int (*real)(int (*)(struct dl_phdr_info*, size_t, void*), void*) =
@@ -18,7 +18,7 @@ int dl_iterate_phdr(int (*visit)(struct dl_phdr_info*, size_t, void*), void* dat
   return real(visit, data);
 }
 
-// Two copies of a communicator under way at a time, which ranks wait for in different orders.
+// Two copies of a communicator in progress at a time; ranks wait for them in different orders.
 static void copies(void) {
   static char data[1000];
   const int other = gRank ^ 1;
@@ -59,8 +59,8 @@ static void huge(void) {
   MPI_Type_free(&part);
 }
 
-// Calls from pages of code that are of no object, as a compiler makes them while the program runs.
-// Who calls is looked up once a page. One rank.
+// Calls from pages of code outside any object, as a just-in-time compiler creates. The caller is
+// looked up once per page. One rank.
 static void compiled(void) {
 #if defined(__x86_64__)
   enum { kPages = 40, kPageBytes = 4096, kCalls = 50 };
@@ -89,7 +89,7 @@ static void compiled(void) {
 #endif
 }
 
-// MPI 4's exchanges that do not block, between calls that do, so that a number that is off shows.
+// MPI 4's nonblocking exchanges, between blocking calls, so that a wrong number is noticed.
 static void exchanges(void) {
 #if MPI_VERSION >= 4
   static char data[2000];
@@ -148,7 +148,7 @@ static void complain(MPI_Comm* comm, int* error, ...) {
   ++gComplaints;
 }
 
-// It is MPI that meets a handle that means nothing, once a call.
+// An invalid handle must reach MPI, once per call: Sonde must not use it.
 static void stale(void) {
   MPI_Errhandler handler;
   MPI_Request request;
@@ -171,7 +171,7 @@ static void stale(void) {
   MPI_Errhandler_free(&handler);
 }
 
-// Of persistent requests one fails; all of them go on. Two ranks.
+// One of several persistent requests fails; all of them continue. Two ranks.
 static void failing(void) {
   int data[8] = {0};
   MPI_Request requests[2];
@@ -205,8 +205,7 @@ static void failing(void) {
   MPI_Request_free(&requests[1]);
 }
 
-// A receive whose message is too long ends a wait for any of several, and others follow it. Two
-// ranks.
+// A receive whose message is too long ends a wait for any of several, and others follow. Two ranks.
 static void failingAny(void) {
   int data[8] = {0};
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -225,8 +224,8 @@ static void failingAny(void) {
   }
 }
 
-// What came from anybody in an exchange that does not block, whose status does not say from whom.
-// Two ranks.
+// Receives from any source in a nonblocking exchange, whose status does not contain the source. Two
+// ranks.
 static void untold(void) {
 #if MPI_VERSION >= 4
   static char data[200];
@@ -265,8 +264,8 @@ static void untold(void) {
 #endif
 }
 
-// Asks often for more requests than fit on the stack, none of which is done. Memory that is asked
-// for each time would be touched each time. One rank.
+// Tests more requests than fit on the stack, many times; none of them is done. Memory allocated for
+// each test would be touched each time. One rank.
 static void polling(void) {
   enum { kMany = 200, kPolls = 5000 };
   static int data[kMany];
@@ -285,7 +284,7 @@ static void polling(void) {
   MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE);
 }
 
-// Communicators that come from groups, which MPI 4 has.
+// Communicators created from groups, an MPI 4 feature.
 static void groups(void) {
 #if MPI_VERSION >= 4
   MPI_Group group;
@@ -314,7 +313,7 @@ static void groups(void) {
 #endif
 }
 
-// Asks whether requests are done, and lets go of them without a wait.
+// Tests whether requests are done, and frees them without a wait.
 static void asked(void) {
   static char data[200];
   const int other = gRank ^ 1;
@@ -342,7 +341,7 @@ static void asked(void) {
   }
 }
 
-// Between a group of one and one of three. The counts end where a page does.
+// Between a group of one and one of three. The array of counts ends at a page boundary.
 static void twoGroups(void) {
   enum { kPage = 4096, kNumbers = 6 };
   int numbers[kNumbers] = {0}, sums[kNumbers];
@@ -371,7 +370,8 @@ static void twoGroups(void) {
 #define ALLREDUCE_INIT MPI_Allreduce_init
 #endif
 
-// Two collectives that are prepared in one order and started in another on every second rank.
+// Two persistent collectives are created in one order and started in the other on every second
+// rank.
 static void prepared(void) {
   int number = 1, sum;
   double numbers[8] = {1}, sums[8];
@@ -390,7 +390,7 @@ static void prepared(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A send that is cancelled, if the MPI can do so, and others after it. Two ranks.
+// A send that is cancelled, if the MPI supports that, and others after it. Two ranks.
 static void cancelledSend(void) {
   static char data[1 << 20];
   int cancelled = 0;
@@ -414,8 +414,8 @@ static void cancelledSend(void) {
   }
 }
 
-// Of two receives the first is cancelled, and the second ends before anybody waits for that. Two
-// ranks.
+// The first of two receives is cancelled, and the second ends before anybody waits for the first.
+// Two ranks.
 static void cancelledReceive(void) {
   char data[200];
   if (gRank == 1) {

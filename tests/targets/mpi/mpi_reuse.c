@@ -1,5 +1,5 @@
-// A request's handle is given again before the call that has ended the request returns: two ranks.
-// Prints how often.
+// MPI reuses a request's handle before the call that ended the request returns: two ranks. Prints
+// how often.
 #include <mpi.h>
 #include <pthread.h>
 #include <semaphore.h>

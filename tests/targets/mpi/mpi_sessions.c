@@ -6,7 +6,7 @@
 #if MPI_VERSION >= 4
 static char gData[200];
 
-// All ranks talk in pairs over a communicator of the session's world.
+// All ranks exchange messages in pairs over a communicator of the session's world.
 static void talk(const char* name, int messages) {
   MPI_Session session;
   MPI_Group all;
@@ -35,12 +35,12 @@ static void talk(const char* name, int messages) {
   MPI_Session_finalize(&session);
 }
 
-// Nothing else.
+// Only a session.
 static void alone(void) {
   talk("first", 5);
 }
 
-// In one that lasts, because MPICH 4.0 does not begin again after its last one.
+// Inside a session that lasts, because MPICH 4.0 does not start again after its last one.
 static void twice(void) {
   MPI_Session session;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
@@ -49,7 +49,7 @@ static void twice(void) {
   MPI_Session_finalize(&session);
 }
 
-// A session ends and MPI_COMM_WORLD goes on.
+// A session ends and MPI_COMM_WORLD continues.
 static void both(void) {
   int rank = 0;
   MPI_Session session;

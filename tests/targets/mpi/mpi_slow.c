@@ -1,5 +1,5 @@
-// A tool of MPI's profiling interface between the program and MPI: MPI_Wait takes as long as the
-// program likes to return.
+// A tool of MPI's profiling interface between the program and MPI: it delays the return of MPI_Wait
+// as the program wishes.
 #include <mpi.h>
 
 void (*gBeforeReturn)(void);

@@ -1,8 +1,8 @@
-// Several threads in MPI at a time: mpi_threads CASE, two ranks. `apart`: each thread has a tag of
-// its own; `together`: all have one, so that nobody can say which thread's message was first;
-// `raised`: the same, and it is not the program that asks for threads. `posted` and `posted_apart`:
-// threads send and receive without blocking, and it is the main thread that waits for all of that;
-// `posted_any`: receives from anybody among them.
+// Several threads in MPI at once: mpi_threads CASE, two ranks. `apart`: each thread has its own
+// tag. `together`: all have one tag, so that the order of the threads' messages is unknown.
+// `raised`: the same, but the environment requests the threads, not the program. `posted` and
+// `posted_apart`: threads use nonblocking sends and receives, and the main thread waits for all of
+// them. `posted_any`: with receives from any source among them.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static char gData[kThreads][kPosts][1024];
 static pthread_barrier_t gBarrier;
 static int gFromAnybody;
 
-// Of each thread's messages no two are of the same length, nor are those of two threads.
+// All messages of all threads have different lengths.
 static void* post(void* argument) {
   const int thread = (int)(intptr_t)argument;
   const int tag = gTogether ? 0 : thread;
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
               (argc == 2 && (strcmp(argv[1], "together") == 0 || strcmp(argv[1], "posted") == 0));
   pthread_barrier_init(&gBarrier, NULL, kThreads + 1);
   if (gRank == 0)
-    usleep(200000);  // all receivers wait by then, together
+    usleep(200000);  // by then all receivers are waiting together
   pthread_t threads[kThreads];
   for (intptr_t at = 0; at < kThreads; ++at)
     pthread_create(&threads[at], NULL, posted ? post : run, (void*)at);

@@ -1,5 +1,5 @@
-// Communicators between processes that did not begin in one MPI_COMM_WORLD, and others that are
-// made in rare ways: mpi_worlds PART.
+// Communicators between processes that did not start in one MPI_COMM_WORLD, and others created in
+// rare ways: mpi_worlds PART.
 #include "mpi_parts.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ static void exchange(MPI_Comm comm, int peer, int bytes) {
                MPI_STATUS_IGNORE);
 }
 
-// What both sides of a spawn do: each talks to its own world, to the other one, and in both
+// Both sides of a spawn run this: each talks within its own world, to the other one, and in both
 // together.
 static void talk(MPI_Comm between, int isChild) {
   MPI_Comm merged;
@@ -41,7 +41,7 @@ static void talk(MPI_Comm between, int isChild) {
   MPI_Comm_disconnect(&between);
 }
 
-// Two ranks, which start one more each of two programs that are the same one.
+// Two ranks, which start one more rank each of two programs that are the same file.
 static char* gProgram;
 static void spawn(void) {
   MPI_Comm between;
@@ -59,7 +59,7 @@ static void spawn(void) {
   talk(between, isChild);
 }
 
-// Two ranks that have a connection of their own.
+// Two ranks with a separate connection.
 static void join(void) {
   MPI_Comm between;
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -79,7 +79,7 @@ static void join(void) {
   MPI_Comm_disconnect(&between);
 }
 
-// The lower and the upper half, which need no communicator to become one. MPI 4.
+// The lower and the upper half, which form a communicator without a parent. MPI 4.
 static void halves(void) {
 #if MPI_VERSION >= 4
   MPI_Group all, own, other;

@@ -1,5 +1,5 @@
-// nccl_both VERSION CASE: calls NCCL's API, of which the profiler interface tells, too. Rank 0 of
-// two.
+// nccl_both VERSION CASE: calls NCCL's API, and the profiler interface reports these calls too.
+// Rank 0 of two.
 #include "collector/preload/nccl/nccl_hooks.h"
 #include "tests/preload/nccl_host.h"
 #include "tests/targets/host/own_control.h"
@@ -31,7 +31,7 @@ class Rank {
     hooks_.gone(comm_, hooks_.goes(comm_), 0);
   }
 
-  // Each as NCCL tells of it inside the call: what proxies, which may come later, are part of.
+  // Each as NCCL reports it inside the call. Returns the parent for proxies, which may come later.
   void* allReduce() {
     const ApiCall call = {"ncclAllReduce", 4, comm_, nullptr, nullptr, 1024, 7, -1, nullptr};
     return tell(call, [&](const HostCall& told) { return host_.collective(rank_, told); });
@@ -44,7 +44,7 @@ class Rank {
       return host_.peerCall(rank_, told);
     });
   }
-  // Nothing of the group takes place.
+  // No call of the group takes place.
   void groupThatFails() {
     hooks_.groupStarted();
     const ApiCall call = {"ncclAllReduce", 4, comm_, nullptr, nullptr, 1024, 7, -1, nullptr};
@@ -83,7 +83,7 @@ class Rank {
   void* captured_ = nullptr;
 };
 
-// What begins while recording is on is recorded, and nothing else.
+// Only events that begin while recording is on are recorded.
 void paused(NcclHost&, Rank& rank) {
   sonde::wire::Gate& recording = sonde::test::ownControl()->recording;
   rank.allReduce();
@@ -104,7 +104,7 @@ void paused(NcclHost&, Rank& rank) {
   rank.launchGraph();
 }
 
-// The second finds no room.
+// There is no room for the second one.
 void full(NcclHost& host, Rank& rank) {
   rank.send();
   const HostRank other = host.init(0x78, "", 2, 0);

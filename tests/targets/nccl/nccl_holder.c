@@ -1,4 +1,4 @@
-/* A library that holds NCCL itself, and calls it. */
+/* A library that contains NCCL itself, and calls it. */
 static int gOpen = 0;
 
 int ncclGroupStart(void);

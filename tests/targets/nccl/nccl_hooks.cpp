@@ -1,4 +1,4 @@
-// nccl_hooks CASE: what libsonde_nccl.so tells the recorder of a program that does something odd.
+// nccl_hooks CASE: libsonde_nccl.so's reports to the recorder about unusual programs.
 #include "collector/preload/nccl/nccl_hooks.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace sonde::preload::nccl;
 
-// What NCCL does, and answers, when it is asked about a communicator.
+// NCCL's behaviour and answer when it is asked about a communicator.
 std::function<void()> gAsked = [] {};
 std::int32_t gSize = 2;
 
@@ -44,8 +44,8 @@ void destroy(const Hooks& hooks) {
   hooks.gone(gComm, hooks.goes(gComm), 0);
 }
 
-// A thread ends in a group in which it was to make a communicator, in memory that goes with it. The
-// next one has its state.
+// A thread ends inside a group in which it was to create a communicator, in memory that is freed
+// with it. The next thread gets its state.
 void threadEnds(const Hooks& hooks) {
   constexpr std::size_t kBytes = 4096;
   void* const memory =
@@ -61,7 +61,7 @@ void threadEnds(const Hooks& hooks) {
   }).join();
 }
 
-// The driver, for which all streams are captured, is loaded after the first call.
+// The driver, for which all streams are being captured, is loaded after the first call.
 void driverComesLate(const Hooks& hooks) {
   allReduce(hooks);
   dlopen(SONDE_TARGETS "/libcaptures_all.so", RTLD_NOW | RTLD_GLOBAL);
@@ -69,7 +69,7 @@ void driverComesLate(const Hooks& hooks) {
   allReduce(hooks);
 }
 
-// NCCL says how often it is asked; nothing that it answers is enough.
+// Counts how often NCCL is asked; its answers are never sufficient.
 void asks(const Hooks& hooks) {
   constexpr int kInvalid = 4;
   constexpr int kInProgress = 7;
@@ -77,7 +77,7 @@ void asks(const Hooks& hooks) {
   gAsked = [&] { ++asked; };
   gSize = 0;
   for (const int result : {kInvalid, kInProgress, 0}) {
-    hooks.end(hooks.begin(kCall), kCall, result);  // of one that is not known
+    hooks.end(hooks.begin(kCall), kCall, result);  // for an unknown call
     std::printf("%d ", asked);
     destroy(hooks);
   }
@@ -90,16 +90,16 @@ void asks(const Hooks& hooks) {
   hooks.gone(gComm, known, 0);
 }
 
-// Another thread destroys it as a call of it begins.
+// Another thread destroys the communicator as a call of it begins.
 void goesMeanwhile(const Hooks& hooks) {
   hooks.created({&gComm, 0x77, 0, -1, false});
   gAsked = [&] { destroy(hooks); };
   allReduce(hooks);
 }
 
-// As many threads as there is room for, and one more.
+// As many threads as there is room for, plus one.
 void manyThreads(const Hooks& hooks) {
-  constexpr int kMost = 4096 - 1;  // this one has room, too
+  constexpr int kMost = 4096 - 1;  // this thread also has room
   hooks.groupStarted();
   std::vector<pthread_t> threads(kMost);
   pthread_attr_t small;
@@ -117,7 +117,7 @@ void manyThreads(const Hooks& hooks) {
     };
     if (pthread_create(&thread, &small, wait, nullptr) != 0)
       std::exit(3);
-    // One after the other: many at once may find no room for a moment.
+    // One after the other: many at once may temporarily find no room.
     while (started <= &thread - threads.data())
       std::this_thread::yield();
   }

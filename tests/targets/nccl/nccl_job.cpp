@@ -1,6 +1,6 @@
-// nccl_job FILE WORD…: a rank of a job, RANK of WORLD_SIZE, that makes a communicator, the
-// identifier of which it finds in FILE (rank 0 writes it), and does what each word says. Its
-// streams are those of the simulated CUDA device, if it is built with that.
+// nccl_job FILE WORD…: rank RANK of a job of WORLD_SIZE. It creates a communicator, whose
+// identifier is in FILE (rank 0 writes it), and runs each word's calls. If built with the simulated
+// CUDA device, it uses its streams.
 #include "plugins/api/sonde.h"
 #include "tests/ncclsim/ncclsim.h"
 
@@ -43,7 +43,7 @@ void eachCollective() {
   ncclReduceScatter(gSend, gReceive, kCount, ncclsimFloat32, 0, gComm, gStream);
 }
 
-// Of NCCL 2.28.
+// New in NCCL 2.28.
 void newer() {
   ncclAlltoAll(gSend, gReceive, kCount, ncclsimFloat32, gComm, gStream);
   ncclGather(gSend, gReceive, kCount, ncclsimFloat32, 1, gComm, gStream);
@@ -60,7 +60,7 @@ void exchange() {
   ncclGroupEnd();
 }
 
-// The plugin interface tells of the largest first; two are alike.
+// The plugin interface reports the largest call first; two calls are alike.
 void group() {
   ncclGroupStart();
   ncclGroupStart();
@@ -70,7 +70,7 @@ void group() {
   ncclGroupEnd();
 }
 
-// More that are alike than are told apart, and many that are not.
+// More alike calls than can be distinguished, and many different ones.
 void crowd() {
   ncclGroupStart();
   for (int at = 0; at < 100; ++at)
@@ -121,7 +121,7 @@ void scalable() {
   ncclCommDestroy(made);
 }
 
-// It goes on, because NCCL did not destroy it.
+// The communicator continues, because NCCL did not destroy it.
 void keeps() {
   allReduce();
   ncclsimKeep(gComm);
@@ -144,7 +144,7 @@ void copyEngine() {
   ncclGroupEnd();
 }
 
-// And then of another size in each.
+// Again, with another size in each.
 void alike() {
   ncclComm_t comms[] = {split(5), split(6), split(7), split(8)};
   ncclGroupStart();
@@ -175,7 +175,7 @@ int send(std::size_t count = kCount) {
   return ncclSend(gSend, count, ncclsimFloat32, (gRank + 1) % gSize, gComm, gStream);
 }
 
-// Of all these the last two alone take place.
+// Only the last two of these calls take place.
 void nothing() {
   ncclAllReduce(gSend, gReceive, 0, ncclsimFloat32, 0, gComm, gStream);
 }
@@ -199,7 +199,7 @@ void failsIn() {
   send();
 }
 
-// Communicators that are none.
+// Invalid communicators.
 void noCommunicator() {
   for (int at = 0; at < 600; ++at)
     ncclAllReduce(gSend, gReceive, kCount, ncclsimFloat32, 0, nullptr, gStream);
@@ -269,7 +269,7 @@ void graphFirst() {
   allReduce();
 }
 
-// A kernel that the program launches while NCCL does nothing.
+// A kernel that the program launches while NCCL is idle.
 void compute() {
   cudaLaunchKernel(cudasimKernel("compute", 1000),
                    dim3{1, 1, 1},
@@ -279,7 +279,7 @@ void compute() {
                    static_cast<cudaStream_t>(gStream));
 }
 
-// What is enqueued behind this never begins. Of rank 0 that is an all-reduce.
+// Work that is enqueued after this never begins. On rank 0 that is an all-reduce.
 void hang() {
   cudaLaunchKernel(cudasimHeldKernel("held"),
                    dim3{1, 1, 1},
@@ -300,7 +300,7 @@ void graphFirst() {}
 void compute() {}
 #endif
 
-// Six iterations, each of which leaves the device idle.
+// Six iterations, each with an idle time of the device.
 void steps() {
   for (int step = 0; step < 6; ++step) {
     const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "step");

@@ -1,5 +1,5 @@
-// nccl_races RACE: threads of NCCL's, and the program's, that come to one object at the same time.
-// Prints how many steps, or calls, there were.
+// nccl_races RACE: threads of NCCL and of the program that use one object at the same time. Prints
+// the number of steps, or calls.
 #include "collector/preload/nccl/nccl_hooks.h"
 #include "tests/preload/nccl_host.h"
 
@@ -23,7 +23,7 @@ using sonde::test::NcclHost;
 
 constexpr int kRounds = 50'000;
 constexpr int kTellers = 4;
-constexpr int kTold = 5'000;  // of each
+constexpr int kTold = 5'000;  // number of each
 
 const Hooks& findHooks() {
   const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_nccl_hooks"));
@@ -34,7 +34,7 @@ const Hooks& findHooks() {
   return *find(kHooksVersion, &library);
 }
 
-// A step begins while its operation stops and something without steps gets its place.
+// A step begins while its operation stops and an object without steps takes its place.
 void steps(NcclHost& host) {
   const HostRank rank = host.init(0x77, "", 2, 0);
   HostProxyOp facts;
@@ -61,7 +61,7 @@ void steps(NcclHost& host) {
   std::printf("%d\n", begun.load());
 }
 
-// The plugin tells of a communicator's call while another thread aborts it.
+// The plugin interface reports a communicator's call while another thread aborts the communicator.
 void aborts(NcclHost& host) {
   const Hooks& hooks = findHooks();
   void* const comm = &host;
@@ -86,8 +86,8 @@ void aborts(NcclHost& host) {
   std::printf("%d\n", kRounds / 2);
 }
 
-// Threads call at the same time, each in a communicator of its own, and are told of what they call
-// by a version that does not say which call it is.
+// Threads call at the same time, each in its own communicator. A version that does not identify
+// calls reports their calls.
 void tells(NcclHost& host) {
   const Hooks& hooks = findHooks();
   const auto teller = [&](std::uint64_t number) {

@@ -1,5 +1,5 @@
-// nccl_ranks VERSION ring|tree: four ranks, all in this process, reduce once over two channels in
-// several chunks, as NCCL's proxies do it over a network.
+// nccl_ranks VERSION ring|tree: four ranks in this process reduce once over two channels in several
+// chunks, as NCCL's proxies do over a network.
 #include "plugins/api/sonde.h"
 #include "tests/preload/nccl_host.h"
 
@@ -36,7 +36,8 @@ std::vector<Edge> ring() {
   return edges;
 }
 
-// The two trees of a double binary tree, each rank inside one of them: sums go up, the result down.
+// The two trees of a double binary tree; each rank is inside one of them. Sums go up, the result
+// goes down.
 std::vector<Edge> tree(int channel) {
   const int parents[kChannels][kRanks] = {{-1, 0, 1, 1}, {2, 2, 3, -1}};
   std::vector<Edge> edges;
@@ -103,7 +104,7 @@ void runChannel(NcclHost& host,
   }
 }
 
-// What the host thread of a rank does for one call; the proxies come later.
+// The host thread's part of one call; the proxies come later.
 void* enqueue(NcclHost& host, const HostRank& rank, const HostCall& base) {
   void* const api = host.api(rank, false);
   void* const group = host.group(rank);

@@ -1,5 +1,5 @@
-// nccl_traps VERSION TRAP: what NCCL does to a profiler plugin that expects it to be orderly. Rank
-// 0 of two. Prints what a test cannot see in the recording.
+// nccl_traps VERSION TRAP: disorderly behaviour of NCCL towards a profiler plugin. Rank 0 of two.
+// Prints facts that a test cannot see in the recording.
 #include "plugins/api/sonde.h"
 #include "tests/preload/nccl_host.h"
 
@@ -40,7 +40,7 @@ void childStopsBeforeItsParent(NcclHost& host, const HostRank& rank) {
   host.stop(call);
 }
 
-// The step outlives its operation, too.
+// The step also outlives its operation.
 void childrenStopAfterTheirParent(NcclHost& host, const HostRank& rank) {
   void* const call = host.collective(rank, {});
   void* const first = host.proxyOp(rank, sendUnder(call));
@@ -74,7 +74,7 @@ void aborted(NcclHost& host, const HostRank& rank) {
   host.collective(rank, {});
 }
 
-// The handles of another process may well be equal to ones here.
+// Handles of another process may equal handles here.
 void foreignParents(NcclHost& host, const HostRank& rank) {
   void* const call = host.collective(rank, {});
   host.stop(call);
@@ -110,7 +110,8 @@ void lanes(NcclHost& host, const HostRank& rank) {
   }
 }
 
-// Another process makes one communicator after the other; the handles are those of Sonde there.
+// Another process creates one communicator after the other; the handles are Sonde's in that
+// process.
 void foreignGenerations(NcclHost& host, const HostRank& rank) {
   constexpr std::uint64_t kCommunicator = std::uint64_t{1} << 56 | 5;
   constexpr std::uint64_t kMade = 600;
@@ -144,7 +145,7 @@ void graph(NcclHost& host, const HostRank& rank) {
   }
 }
 
-// The number is that of the direct calls so far.
+// NCCL's number counts only the direct calls so far.
 void graphs(NcclHost& host, const HostRank& rank) {
   HostCall call;
   void* const captured = host.api(rank, true);
@@ -212,7 +213,7 @@ void operationsExhausted(NcclHost& host, const HostRank& rank) {
     oneStep(host, rank, host.proxyOp(rank, sendUnder(nullptr)));
 }
 
-// By then another call has the place of its parent.
+// By then another call has its parent's place.
 void lateChild(NcclHost& host, const HostRank& rank) {
   void* const first = host.collective(rank, {});
   host.stop(first);
@@ -223,7 +224,7 @@ void lateChild(NcclHost& host, const HostRank& rank) {
   host.stop(op);
 }
 
-// More calls of another communicator, which end, come meanwhile than are known at a time.
+// Meanwhile more calls of another communicator begin and end than can be tracked at a time.
 void outlivesMany(NcclHost& host, const HostRank& rank) {
   const HostRank other = host.init(0x78, "", 2, 0);
   const auto startOne = [&](const HostRank& of) {
@@ -278,7 +279,7 @@ void network(NcclHost& host, const HostRank& rank) {
   host.stop(op);
 }
 
-// NCCL has one mask of events for all of them.
+// NCCL has one event mask for all of them.
 void manyCommunicators(NcclHost& host, const HostRank& rank) {
   HostRank last = rank;
   int known = 0;

@@ -1,4 +1,4 @@
-// A profiler plugin that NCCL finds by its default name: it says so.
+// A profiler plugin that NCCL finds by its default name; it prints a line.
 #include <nccl/err.h>
 #include <nccl/profiler.h>
 

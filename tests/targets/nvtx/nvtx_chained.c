@@ -1,4 +1,4 @@
-/* Uses what tests/targets/nvtx/nvtx_tool.c listens to, and some that it does not. */
+/* Uses functions that tests/targets/nvtx/nvtx_tool.c listens to, and some others. */
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stdio.h>
 

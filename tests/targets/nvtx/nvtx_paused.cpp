@@ -1,4 +1,5 @@
-// Turns its own recording off, and pauses it, and on again between pushes and pops and in ranges.
+// Turns its own recording off, pauses it, and turns it on again, between pushes and pops and inside
+// ranges.
 #include "tests/targets/host/own_control.h"
 
 #include <nvtx3/nvToolsExt.h>

@@ -1,5 +1,5 @@
-// NVTX's C++ interface, as libraries of the field use it: scoped ranges in a domain of their own,
-// from several threads, with an exception that leaves two of them.
+// NVTX's C++ interface as real libraries use it: scoped ranges in their own domain, from several
+// threads, with an exception that leaves two of them.
 #include <cstdio>
 #include <stdexcept>
 #include <thread>

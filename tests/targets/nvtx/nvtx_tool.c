@@ -1,5 +1,5 @@
-/* Another tool's NVTX injection library: writes what it sees to standard error. Its handles are its
- * own. */
+/* Another tool's NVTX injection library: prints its calls to standard error. It has its own
+ * handles. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

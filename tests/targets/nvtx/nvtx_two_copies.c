@@ -1,4 +1,5 @@
-/* NVTX in the program and in a library it loads; a range of one holds a range of the other. */
+/* NVTX in the program and in a library that it loads; a range of one contains a range of the other.
+ */
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Needs a library that is in no folder that the loader looks into. */
+/* Needs a library that is in none of the loader's folders. */
 #include "plugins/api/sonde_plugin.h"
 
 int plugin_missing(void);

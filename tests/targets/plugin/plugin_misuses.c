@@ -1,5 +1,4 @@
-/* Asks for what cannot be, as often as there are errors of its kind; what is right beside it is
- * recorded. */
+/* Makes each invalid request a number of times; its valid requests in between are recorded. */
 #include "plugins/api/sonde.h"
 #include "plugins/api/sonde_plugin.h"
 

@@ -1,4 +1,4 @@
-/* Of a version of the interface that there is not. */
+/* A plugin for a version of the interface that does not exist. */
 #include "plugins/api/sonde_plugin.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A plain C program: forks a child that exits, says whether a C++ runtime is in it, and does as its
- * argument says: exit, _exit, or exec of true. */
+/* A plain C program: forks a child that exits, prints whether the process has a C++ runtime, and
+ * leaves as its argument requests: exit, _exit, or exec of true. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

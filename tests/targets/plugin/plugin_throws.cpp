@@ -1,5 +1,5 @@
-// Throws where PLUGIN_THROWS says: start, stop or forked; what is no exception with
-// PLUGIN_THROWS_INT.
+// Throws in the callback named in PLUGIN_THROWS (start, stop or forked); with PLUGIN_THROWS_INT an
+// int, not an exception.
 #include "plugins/api/sonde_plugin.h"
 
 #include <cstdlib>

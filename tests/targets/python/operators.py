@@ -86,5 +86,5 @@ for event in profiler.events():
         makers[event.thread, event.sequence_nr] = event.name
     elif event.sequence_nr >= 0 and ":" not in event.name:
         pairs.append([makers.get((event.fwd_thread, event.sequence_nr)), event.name])
-# Up to 2.2 its times are whole microseconds, from which it guesses what is in what.
+# Up to 2.2 torch's times are whole microseconds, from which it guesses the nesting.
 json.dump({"events": told, "pairs": pairs, "nested": tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 3)}, sys.stdout)

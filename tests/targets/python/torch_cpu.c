@@ -1,5 +1,5 @@
-/* Stands for a libtorch_cpu.so with Gloo inside, as PyPI's PyTorch has it: no symbol of Gloo is
- * exported. */
+/* Stands for a libtorch_cpu.so that contains Gloo, like PyPI's PyTorch: it exports no symbol of
+ * Gloo. */
 void nothing(void);
 
 void nothing(void) {}

@@ -1,5 +1,5 @@
-/* A Python module with native functions of every convention, which takes the time that it is told
- * to and keeps count of its calls by itself: the truth for python_test.py. */
+/* A Python module with native functions of every calling convention. They take a requested time and
+ * count their own calls: the expected results for python_test.py. */
 #define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -54,7 +54,7 @@ static void counted(int function, int64_t since) {
   truths[row][function].ns += now() - since;
 }
 
-/* METH_O, and what most of the others come down to. */
+/* METH_O, which most of the others call. */
 static PyObject* spent(int function, PyObject* us) {
   const int64_t since = now();
   const long time = us == NULL ? 0 : PyLong_AsLong(us);
@@ -195,7 +195,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_toysim(void) {
   PyObject* const module = PyModule_Create(&definition);
-  /* As enumerations have them: functions that are somebody else's. */
+  /* Functions that belong to others, as in enumerations. */
   PyObject* const borrowed[] = {PyObject_GetAttrString((PyObject*)&PyBaseObject_Type, "__new__"),
                                 PyObject_GetAttrString((PyObject*)&PyUnicode_Type, "upper"),
                                 PyObject_GetAttrString((PyObject*)&PyDict_Type, "fromkeys")};

@@ -1,7 +1,7 @@
-// Runs the case that its argument names, and prints what must be the same without Sonde
+// Runs the case named by its argument, and prints results that must be the same without Sonde
 // (tests/e2e/threads/stack_test.py):
 //   filter   a child that installs a filter which kills it at all system calls but write and exit,
-//            and computes: no signal is to interrupt it, whose handler ends by a system call
+//            and computes: no signal may interrupt it, because its handler ends with a system call
 //   mallocs  a thread that begins without malloc or free, as one in a child of _Fork() has to
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,6 +1,6 @@
-// What a program may do that is interrupted all the time, a case an argument; prints what must be
-// the same without Sonde (tests/e2e/threads/stack_test.py). Exit status 1: something was not as it
-// should be.
+// Things that a program may do while it is interrupted all the time, one case per argument. Prints
+// results that must be the same without Sonde (tests/e2e/threads/stack_test.py). Exit status 1: a
+// result was wrong.
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -156,7 +156,7 @@ void forks() {
   std::puts("forked");
 }
 
-// The child sets what happens with signals for itself alone, on its parent's memory.
+// The child sets signal actions only for itself, in its parent's memory.
 void vforks() {
   for (int i = 0; i < 3; ++i) {
     const pid_t child = vfork();
@@ -177,7 +177,7 @@ void vforks() {
   std::puts("forked");
 }
 
-// Nobody sends any signal here that the program knows of.
+// No signal that the program knows of is sent here.
 void blocking() {
   std::map<std::string, std::function<int()>> calls;
   static int pipes[2];
@@ -241,7 +241,7 @@ void onUrgent(int) {
   ++gUrgent;
 }
 
-// The signal that Sonde uses is the program's when it wants it.
+// The program gets the signal that Sonde uses if it wants it.
 void urgent() {
   std::atomic<bool> ends{false};
   std::thread other([&] {
@@ -264,7 +264,7 @@ void urgent() {
   std::puts("urgent");
 }
 
-// A thread that is told nothing, and one that waits for all signals itself.
+// A thread that is given no signals, and one that waits for all signals itself.
 void masks() {
   sigset_t all;
   sigfillset(&all);
@@ -286,7 +286,7 @@ void masks() {
   std::puts("masked");
 }
 
-// One that waits for the signal that Sonde uses.
+// A thread that waits for the signal that Sonde uses.
 void waits() {
   sigset_t set;
   sigemptyset(&set);
@@ -305,7 +305,7 @@ void waits() {
   std::puts("waited");
 }
 
-// A child that no wrapper sees made, as of daemon(), with a use of its own for the signal.
+// A child that no wrapper sees, like daemon()'s, with its own use for the signal.
 void clones() {
   const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   if (child == 0) {
@@ -332,7 +332,7 @@ struct SlowEnd {
 };
 thread_local SlowEnd tSlowEnd;
 
-// Threads come and go, each with something to do when its function has returned.
+// Threads start and end, each with work to do after its function has returned.
 void briefs() {
   std::vector<std::thread> makers;
   for (int i = 0; i < 2; ++i)

@@ -1,5 +1,5 @@
-/* A program that is as long in the kernel as outside: "stack_kernel SECONDS" of CPU time, 3 ms here
- * and 3 ms there. Prints "in_kernel NANOSECONDS" and "in_user NANOSECONDS"
+/* A program that spends the same time inside and outside the kernel: "stack_kernel SECONDS" of CPU
+ * time, in turns of 3 ms. Prints "in_kernel NANOSECONDS" and "in_user NANOSECONDS"
  * (tests/e2e/threads/stack_test.py). */
 #include <fcntl.h>
 #include <stdio.h>

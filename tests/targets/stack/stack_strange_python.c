@@ -1,4 +1,4 @@
-/* Looks like a Python that nobody has seen yet (tests/e2e/threads/stack_python_test.py). */
+/* Looks like an unknown version of Python (tests/e2e/threads/stack_python_test.py). */
 #include <time.h>
 
 const char* Py_GetVersion(void);

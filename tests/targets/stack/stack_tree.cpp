@@ -16,7 +16,7 @@
 #include <vector>
 
 #define SONDE_NOINLINE __attribute__((noinline))
-// So that no call is a function's last act, which would be a jump.
+// Keeps a call from being a function's last action, which would become a jump.
 #define SONDE_STAY asm volatile("" ::: "memory")
 
 namespace {

@@ -1,6 +1,6 @@
-// Waits once in every function that the probe stands in front of, with a waker that is known;
-// prints "main TID", and for each hand-off "FUNCTION KIND WAKEE WAKER"
-// (tests/e2e/threads/sync_test.py). Exit status 1: a call did not do what it does without Sonde.
+// Waits once in every function that the probe intercepts, with a known waker. Prints "main TID",
+// and for each hand-off "FUNCTION KIND WAKEE WAKER" (tests/e2e/threads/sync_test.py). Exit status
+// 1: a call behaved differently than without Sonde.
 #include "tests/targets/sync/sync_threads.h"
 
 #include <linux/futex.h>
@@ -136,7 +136,7 @@ void conditions() {
       }));
 }
 
-// A thread that waits at a condition lets the mutex go, which another one waits for.
+// A thread that waits at a condition releases the mutex, for which another one waits.
 void mutexGivenUp() {
   std::atomic<int> giver{0};
   std::atomic<bool> mayGive{false};
@@ -209,7 +209,8 @@ void futexes() {
   run({"futex", "futex", nothing, [&] { return future.get() - 5; }, [&] { promise.set_value(5); }});
 }
 
-// The waker is the thread that ends: one that has waited and so is known, and one that has not.
+// The waker is the thread that ends: one that has waited and is therefore registered, and one that
+// has not.
 struct Ending {
   std::atomic<int> tid{0};
   std::atomic<bool> mayEnd{false};

@@ -1,5 +1,5 @@
-// sync_ends CASE: waits that do not end in a hand-off that this process knows of, and waits in odd
-// places (tests/e2e/threads/sync_test.py). Exit status 1: a call did not do what it does without
+// sync_ends CASE: waits that do not end in a hand-off known to this process, and waits in unusual
+// places (tests/e2e/threads/sync_test.py). Exit status 1: a call behaved differently than without
 // Sonde.
 #include "tests/targets/sync/sync_threads.h"
 
@@ -49,7 +49,7 @@ void timeouts() {
         "another value");
 }
 
-// What is refused, or need not wait, is no wait.
+// A call that is refused, or need not wait, is not a wait.
 void refusals() {
   pthread_mutexattr_t kind;
   pthread_mutexattr_init(&kind);
@@ -83,7 +83,8 @@ void refusals() {
   check(pthread_mutex_unlock(&robust) == 0 && pthread_mutex_unlock(&robust) == EPERM, "all");
 }
 
-// Threads that are cancelled where they wait; afterwards the same places are waited at and met.
+// Threads are cancelled while they wait; afterwards other threads wait in the same places and are
+// woken.
 template <typename Wait>
 void cancelled(Wait wait) {
   static std::atomic<int> tid;
@@ -104,7 +105,7 @@ void cancelled(Wait wait) {
   check(result == PTHREAD_CANCELED, "cancelled");
 }
 
-// One that does not wait is a place to be cancelled in, too.
+// A call that does not wait is also a cancellation point.
 void* cancelsItself(void*) {
   pthread_cancel(pthread_self());
   sem_post(&gSemaphore);
@@ -112,7 +113,7 @@ void* cancelsItself(void*) {
   return nullptr;
 }
 
-// The next wait at the semaphore is met.
+// The next wait at the semaphore is woken.
 void meet() {
   std::atomic<int> wakee{0};
   std::thread waits([&] {
@@ -147,7 +148,7 @@ void cancellation() {
   meet();
 }
 
-// A handler leaves the wait by siglongjmp; the next wait at the same place is met all the same.
+// A handler leaves the wait by siglongjmp; the next wait at the same place is still woken.
 sigjmp_buf gBack;
 
 void interrupt(std::atomic<int>& tid, int signal) {
@@ -178,7 +179,7 @@ void longjmps() {
   std::printf("sem_wait %d %d\n", self.load(), waker.load());
 }
 
-// Many places that waits are left at in these ways, more than the probe has.
+// Waits are left at many places in these ways, more than the probe has.
 constexpr int kMany = 1500;
 sem_t gMany[kMany];
 
@@ -201,7 +202,7 @@ void manyCancelled() {
   meet();
 }
 
-// A timer's signal may also come where nobody waits yet.
+// A timer's signal may also come before the thread waits.
 void leaveSoon(sem_t& semaphore) {
   sem_init(&semaphore, 0, 0);
   if (sigsetjmp(gBack, 1) != 0)
@@ -217,7 +218,7 @@ void manyLongjmps() {
   meet();
 }
 
-// A signal handler posts, and one wakes a wait by its mere coming.
+// A signal handler posts, and another wakes a wait merely by running.
 void handlers() {
   static std::atomic<int> self;
   self.store(ownTid());
@@ -238,7 +239,7 @@ void handlers() {
   second.join();
 }
 
-// Wakers in another process: nobody here.
+// Wakers in another process are not visible here.
 void shared() {
   struct Shared {
     sem_t semaphore;
@@ -256,7 +257,7 @@ void shared() {
   const pid_t child = fork();
   if (child == 0) {
     place->waiter.store(ownTid());
-    pthread_mutex_lock(&place->mutex);  // which its parent has
+    pthread_mutex_lock(&place->mutex);  // held by its parent
     awaitSleepOf("/proc/" + std::to_string(getppid()) + "/stat");
     sem_post(&place->semaphore);
     pthread_mutex_unlock(&place->mutex);
@@ -271,7 +272,8 @@ void shared() {
   check(waitpid(child, &status, 0) == child && status == 0, "the child");
 }
 
-// What processes may share is never certain, though a thread of this one was the waker.
+// Objects that processes may share: the waker is never certain, even if it is a thread of this
+// process.
 template <typename Wait, typename Wake>
 void handOver(const char* call, Wait wait, Wake wake) {
   std::atomic<int> wakee{0};
@@ -326,7 +328,7 @@ void sharedAtHome() {
   handOver("pthread_barrier_wait", arrive, arrive);
 }
 
-// A child of a process whose threads wait has their memory, and none of them.
+// A child of a process with waiting threads has their memory, but not the threads.
 void forks() {
   std::atomic<int> waiter{0};
   std::thread waits([&] {

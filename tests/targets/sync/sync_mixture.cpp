@@ -1,7 +1,6 @@
-// sync_mixture SEED: eight threads do everything that the probe stands in front of, in a random
-// order, with threads that are cancelled and processes that are forked in between. Prints "holds"
-// when every lock excluded, every token was taken once and every wait ended
-// (tests/e2e/threads/sync_test.py).
+// sync_mixture SEED: eight threads call everything that the probe intercepts, in random order; in
+// between threads are cancelled and processes forked. Prints "holds" if every lock excluded, every
+// token was taken once and every wait ended (tests/e2e/threads/sync_test.py).
 #include "tests/targets/sync/sync_threads.h"
 
 #include <pthread.h>
@@ -15,7 +14,7 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kRounds = 400;
 
-// What a lock guards: always twice the same.
+// Data guarded by a lock: both members are always equal.
 struct Pair {
   long first = 0;
   long second = 0;
@@ -145,7 +144,7 @@ void withChild(unsigned) {
 
 constexpr void (*kDeeds[])(unsigned) = {
     withMutex, withTimedMutex, withRecursive, withRwlock, atCondition, atSemaphore, atFutex};
-constexpr int kRare = 100;  // one in so many is a thread or a process
+constexpr int kRare = 100;  // one in this many is a thread or a process
 
 void work(unsigned seed) {
   std::minstd_rand random(seed);

@@ -1,6 +1,6 @@
-// sync_oddities CASE: what is built on the functions that the probe stands in front of, and what
-// their callers may rely on (tests/e2e/threads/sync_test.py). Exit status 1: a call did not do what
-// it does without Sonde.
+// sync_oddities CASE: facilities built on the functions that the probe intercepts, and guarantees
+// that their callers rely on (tests/e2e/threads/sync_test.py). Exit status 1: a call behaved
+// differently than without Sonde.
 #include "tests/targets/sync/sync_threads.h"
 
 #include <linux/futex.h>
@@ -23,7 +23,7 @@ void async() {
   std::printf("pthread_join %d %d\n", ownTid(), worker.load());
 }
 
-// syscall(2) of a caller that passes no seventh word: what lies in its place is not to be written.
+// syscall(2) from a caller that passes no seventh word: the stack in its place must not be written.
 void callersStack() {
 #if defined(__x86_64__)
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -1,7 +1,7 @@
-// sync_pauses [quick]: waits for kPause in each function that blocks without another thread's
-// doing, or, with `quick`, calls those that can return at once so that they do. Prints each
-// function's name (tests/e2e/threads/sync_pause_test.py). Exit status 1: a call did not do what it
-// does without Sonde.
+// sync_pauses [quick]: waits for kPause in each function that blocks without waiting for a thread.
+// With `quick`, calls those that can return immediately so that they do. Prints each function's
+// name (tests/e2e/threads/sync_pause_test.py). Exit status 1: a call behaved differently than
+// without Sonde.
 #include "tests/targets/sync/sync_threads.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ constexpr timespec kNone = {0, 0};
 
 struct Step {
   const char* function;
-  std::function<bool()> call;  // whether it did as it should
+  std::function<bool()> call;  // returns whether the result was right
 };
 
 void run(const std::vector<Step>& steps) {
@@ -95,7 +95,7 @@ std::vector<Step> sleeps() {
           {"sleep", [] { return sleep(1) == 0; }}};
 }
 
-// SIGALRM comes in kPause.
+// SIGALRM comes after kPause.
 void alarmSoon() {
   const itimerval timer = {{0, 0}, {0, kPauseMs * 1000}};
   setitimer(ITIMER_REAL, &timer, nullptr);
@@ -175,7 +175,7 @@ std::vector<Step> moreChildren() {
            }}};
 }
 
-// The other end does something after kPause.
+// The other end acts after kPause.
 std::vector<Step> descriptors() {
   return {{"read",
            [] {

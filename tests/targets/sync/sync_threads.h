@@ -1,5 +1,5 @@
-// What the targets of tests/e2e/sync_*_test.py share: threads that are known to sleep, and the
-// truth that they print.
+// Shared by the targets of tests/e2e/sync_*_test.py: threads that are known to sleep, and the
+// expected results that they print.
 #pragma once
 
 #include <sys/syscall.h>
@@ -27,8 +27,8 @@ inline void check(bool holds, const char* what) {
   std::_Exit(1);
 }
 
-// Until the thread or process of this file has slept for a while, which it does in the call that is
-// looked at alone.
+// Waits until the thread or process of this file has slept for a while. It sleeps only in the call
+// under test.
 inline void awaitSleepOf(const std::string& statFile) {
   using namespace std::chrono_literals;
   for (int asleep = 0; asleep < 5; std::this_thread::sleep_for(1ms)) {
@@ -39,7 +39,7 @@ inline void awaitSleepOf(const std::string& statFile) {
   }
 }
 
-// `tid`: 0 until it has begun.
+// `tid`: 0 until the thread has started.
 inline void awaitAsleep(const std::atomic<int>& tid) {
   while (tid.load() == 0)
     std::this_thread::yield();

@@ -1,6 +1,6 @@
-// sync_truth SCENARIO: threads that hand work, locks and turns to each other many times. Each that
-// has been kept waiting knows by whom it was let go, and prints "KIND WAKEE WAKER BEGIN END" with
-// the wall clock's ns around its call (tests/e2e/threads/sync_truth_test.py).
+// sync_truth SCENARIO: threads that pass work, locks and turns to each other many times. Each
+// thread that has waited knows its waker, and prints "KIND WAKEE WAKER BEGIN END" with the wall
+// clock's ns around its call (tests/e2e/threads/sync_truth_test.py).
 #include "tests/targets/sync/sync_threads.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ struct Told {
   long end;
 };
 
-std::mutex gToldMutex;  // taken when a thread has done all
+std::mutex gToldMutex;  // taken when a thread has finished
 std::vector<Told> gTold;
 thread_local std::vector<Told> tTold;
 
@@ -62,7 +62,7 @@ void rest(std::minstd_rand& random, unsigned most) {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % most));
 }
 
-// Producers fill the one place of a consumer, which nobody else fills before it is empty again.
+// Producers fill a consumer's only place, which stays full until it is empty again.
 struct Mailbox {
   std::mutex mutex;
   std::condition_variable filled;
@@ -107,7 +107,7 @@ void mailboxes() {
   inThreads(kThreads, [](int self) { self < 2 ? consume(self) : produce(self); });
 }
 
-// Who has the mutex writes who it is.
+// The owner of the mutex writes its id.
 void mutexes() {
   static std::mutex mutex;
   static int holder = 0;
@@ -170,7 +170,7 @@ void pool() {
   inThreads(kThreads, [](int self) { self == 0 ? handOut() : doWork(); });
 }
 
-// A turn goes round.
+// A turn passes from thread to thread.
 sem_t gTurns[kThreads];
 std::atomic<int> gTids[kThreads];
 
@@ -214,7 +214,7 @@ void futexes() {
 void rwlocks() {
   static std::shared_mutex lock;
   static std::atomic<int> last{0};
-  static std::atomic<int> lastWriter{0};  // who alone lets readers go on
+  static std::atomic<int> lastWriter{0};  // only it lets readers continue
   inThreads(2 * kThreads, [](int self) {
     auto random = randomOf(self);
     const bool writes = self < 2;
@@ -253,8 +253,8 @@ void barriers() {
   });
 }
 
-// Two signal before the waiter, whose mutex one of them has, can go on. It cannot know by whom it
-// was let go, and says nobody.
+// Two threads signal before the waiter, whose mutex one of them has, can continue. It cannot know
+// its waker, and prints none.
 std::mutex gRaced;
 std::condition_variable gSignalled;
 std::atomic<int> gSignals{0};

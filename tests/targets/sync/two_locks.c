@@ -1,4 +1,4 @@
-// Two threads, each of which has one mutex and wants the other's.
+// Two threads, each of which owns one mutex and wants the other's.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@ namespace {
 
 struct Buffer {
   std::atomic<std::uint32_t> taken{0};
-  std::uint8_t* memory = nullptr;  // of whoever has it
+  std::uint8_t* memory = nullptr;  // owned by whoever claimed the entry
 };
 constinit Buffer gBuffers[kMostBuffers];
 

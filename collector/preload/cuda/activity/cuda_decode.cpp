@@ -109,7 +109,7 @@ void Decoder::kernel(const cupti::KernelRecord& from) noexcept {
   launches_.write(to, fate);
 }
 
-// What copies, peer copies and sets have in common.
+// The common fields of copies, peer copies and memsets.
 template <typename Record>
 wire::DeviceCopy Decoder::copyOf(const Record& from) noexcept {
   wire::DeviceCopy to{};
@@ -281,8 +281,8 @@ void Decoder::jit(const cupti::JitRecord& from) noexcept {
   core::emitDeviceCall(to);
 }
 
-// Kernels of one name share its text while their module is there, so a pointer stands for it within
-// a buffer.
+// Kernels of one name share its text while their module is loaded, so within a buffer the pointer
+// identifies it.
 std::uint32_t Decoder::nameOf(const char* text) noexcept {
   if (text == nullptr)
     return 0;

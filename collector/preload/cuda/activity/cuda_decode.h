@@ -1,5 +1,6 @@
-// CUPTI's records → Sonde's: of those times in which the gates (core/capture.h) were open, and what
-// defines or ends something whenever it was. One decoder for a process; its caller holds a lock.
+// Converts CUPTI's records to Sonde's. Keeps those from times in which the gates (core/capture.h)
+// were open, and all records that define or end something. One decoder per process; the caller
+// holds a lock.
 #pragma once
 
 #include "collector/preload/cuda/activity/cuda_launches.h"
@@ -13,33 +14,33 @@
 
 namespace sonde::preload::cuda {
 
-// The name of a callback id, valid for ever; nullptr: there is none.
+// The name of a callback id, valid for ever; nullptr: no such id.
 using CallbackName = const char* (*)(cupti::Domain domain, std::uint32_t cbid);
 
 class Decoder {
  public:
   constexpr Decoder() noexcept = default;
 
-  // `version`: cuptiGetVersion's. False: its layouts are not known here. All names are asked for
-  // now, so that nothing of CUPTI is called, whose locks a caller may hold, while records are
-  // decoded.
+  // `version`: from cuptiGetVersion. False: Sonde does not know its layouts. Reads all names now,
+  // because a caller may hold CUPTI's locks while records are decoded, and no function of CUPTI may
+  // be called then.
   bool begin(std::uint32_t version, CallbackName callbackName) noexcept;
 
-  // Of records. What a name stood for may have gone since the last one.
+  // A buffer of records begins. Names may have become invalid since the previous buffer.
   void beginBuffer() noexcept;
   void endBuffer() noexcept { launches_.settle(); }
-  // Records one. What Sonde has no use for is passed over.
+  // Records one record. Ignores kinds that Sonde does not use.
   void decode(const cupti::Record* record) noexcept;
-  // There are no more, for now.
+  // There are no more records for now.
   void end() noexcept { launches_.end(); }
 
-  // Calls of this thread that began before this time are not recorded. Without the lock.
+  // Leaves out calls of this thread that began before this time. Call it without the lock.
   void leaveOutCallsOf(std::int32_t tid, std::uint64_t untilTicks) noexcept {
     leftOutUntil_.store(untilTicks, std::memory_order_relaxed);
     leftOut_.store(tid, std::memory_order_release);
   }
 
-  // Memory was allocated whose pages move on their own. Without the lock.
+  // Managed memory, whose pages move by themselves, was allocated. Call it without the lock.
   bool hasManagedMemory() const noexcept {
     return hasManagedMemory_.load(std::memory_order_relaxed);
   }

@@ -1,4 +1,4 @@
-// The Decoder's records of memory: allocations, pools, and what unified memory does.
+// The Decoder's records of memory: allocations, pools, and unified memory.
 #include "collector/core/device_work.h"
 #include "collector/preload/cuda/activity/cuda_decode.h"
 #include "collector/preload/cuda/activity/cuda_words.h"
@@ -10,13 +10,13 @@ using wire::DeviceCopyKind;
 using wire::DeviceMemoryKind;
 using wire::MemoryKind;
 
-// CUPTI's ids of processors are those of devices, and, of a CPU, none.
+// CUPTI's processor ids are device ids. A CPU has no device id.
 constexpr std::uint32_t kMostDevices = 1024;
 
 }  // namespace
 
-// A release is told whenever it was: it may be of what was allocated while that was recorded. Then
-// it says nothing else.
+// A release is always recorded: its allocation may have been recorded. With closed gates only what
+// identifies the allocation is written.
 void Decoder::memory(const cupti::MemoryRecord& from) noexcept {
   const MemoryKind kind = memoryKind(from.memoryKind);
   const bool isFree = from.operation == cupti::MemoryOperation::Release;
@@ -43,7 +43,7 @@ void Decoder::memory(const cupti::MemoryRecord& from) noexcept {
   core::emitDeviceMemory(to);
 }
 
-// The end of a pool is told whenever it was: another one may have its address later.
+// The end of a pool is always recorded: another pool may get its address later.
 void Decoder::memoryPool(const cupti::MemoryPoolRecord& from) noexcept {
   const bool isEnd = from.operation == cupti::MemoryPoolOperation::Destruction;
   if (from.poolType != cupti::MemoryPoolType::Local ||

@@ -16,8 +16,8 @@ using cupti::Status;
 
 const cupti::Api* gCupti = nullptr;
 Decoder gDecoder;
-// Of gDecoder. Never held across a call of CUPTI, which may wait for a lock that it holds while it
-// hands a buffer to another thread.
+// Guards gDecoder. Never held across a call of CUPTI: that may wait for a lock which CUPTI holds
+// while it delivers a buffer on another thread.
 pthread_mutex_t gDecoding = PTHREAD_MUTEX_INITIALIZER;
 
 const char* callbackName(cupti::Domain domain, std::uint32_t cbid) noexcept {
@@ -29,10 +29,10 @@ void countLost(std::uint32_t records) noexcept {
   core::countLoss(wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Tracer, records);
 }
 
-// A buffer counts as a lost record while CUPTI has it: what is in it is lost if the process is
-// killed, and how much that is nobody knows. One number, so that none is counted twice or never:
-// the buffers that CUPTI has, and, times kEnd, the ends that hold (endDelivery), during which none
-// counts.
+// While CUPTI has a buffer, the buffer counts as one lost record: its records, an unknown number,
+// are lost if the process is killed. One word, so that no buffer is counted twice or missed. It
+// holds the number of buffers that CUPTI has plus kEnd times the number of ends in effect
+// (endDelivery). During an end no buffer counts.
 constexpr std::uint32_t kEnd = 1U << 16;
 static_assert(kMostBuffers < kEnd);
 std::atomic<std::uint32_t> gHeld{0};
@@ -51,21 +51,21 @@ void releaseBuffer() noexcept {
     uncountLost(1);
 }
 
-// Before 12.9 CUPTI crashes without a buffer: where there is none it fills this one, and nobody
-// reads it.
+// CUPTI before 12.9 crashes if it gets no buffer. If none is free, it fills this one, which is
+// never read.
 alignas(8) std::uint8_t gDiscard[64 * 1024];
 
 bool isDiscard(const std::uint8_t* buffer) noexcept {
   return buffer == gDiscard;
 }
 
-// In batches: CUPTI is asked for records without gDecoding.
+// Decodes in batches, because CUPTI is asked for records without gDecoding.
 Status decodeBuffer(std::uint8_t* buffer, std::size_t valid) noexcept {
   constexpr std::size_t kBatch = 64;
   const cupti::Record* batch[kBatch];
   cupti::Record* record = nullptr;
   Status status = Status::Success;
-  // No record has fewer bytes, so that a buffer has an end whatever CUPTI answers.
+  // Every record has at least 8 bytes, so this loop ends whatever CUPTI returns.
   std::size_t left = valid / sizeof(std::uint64_t) + 1;
   for (bool isFirst = true; status == Status::Success && left > 0; isFirst = false) {
     std::size_t count = 0;
@@ -112,7 +112,7 @@ void completeBuffer(void* context,
                     std::size_t valid) noexcept {
   const int error = errno;
   if (buffer != nullptr && valid > 0 && !isDiscard(buffer)) {
-    // A record that is none: what is behind it is lost.
+    // An invalid record: all records after it are lost.
     if (decodeBuffer(buffer, valid) != Status::MaxLimitReached)
       countLost(1);
   }

@@ -1,5 +1,5 @@
-// CUPTI's buffers: handed out empty, taken back full, their records decoded. The functions that are
-// CUPTI's callbacks may run on any thread, several at once.
+// CUPTI's buffers: hands out empty ones, takes full ones back and decodes their records. The
+// functions that are CUPTI's callbacks may run on any thread, several at once.
 #pragma once
 
 #include "collector/preload/cuda/cupti/cupti_library.h"
@@ -9,7 +9,8 @@
 
 namespace sonde::preload::cuda {
 
-// `api` must stay. False: the layouts of this version of CUPTI (cuptiGetVersion) are not known.
+// `api` must outlive this. False: Sonde does not know the layouts of this CUPTI version
+// (cuptiGetVersion).
 bool beginDelivery(const cupti::Api& api, std::uint32_t version) noexcept;
 
 void requestBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* maxRecords) noexcept;
@@ -19,20 +20,21 @@ void completeBuffer(void* context,
                     std::size_t size,
                     std::size_t valid) noexcept;
 
-// CUPTI was asked for all it had, for the last time: buffers that it still has hold nothing.
+// CUPTI was flushed for the last time: the buffers that it still has are empty.
 void endDelivery() noexcept;
-// It was not the last time after all. Requires: an endDelivery() of the caller's.
+// It was not the last time. Requires: an endDelivery() of the same caller.
 void resumeDelivery() noexcept;
-// The process ends without asking: what CUPTI has is lost.
+// The process ends without a flush: the records that CUPTI holds are lost.
 void countUndelivered() noexcept;
-// A context goes without asking: what CUPTI has of it is lost, also if it gives its buffers back.
+// A context is destroyed without a flush: CUPTI's records of it are lost, even if CUPTI returns its
+// buffers.
 void countDiscarded() noexcept;
 
-// Calls of this thread, which is Sonde's own, are not recorded where they began before this time:
-// another thread may have its number one day. One thread at most.
+// Does not record calls of this thread, which belongs to Sonde, that began before this time.
+// Another thread may reuse its number later. One thread at most.
 void leaveOutCallsOf(std::int32_t tid, std::uint64_t untilTicks) noexcept;
 
-// There was an allocation whose pages move on their own.
+// Whether managed memory, whose pages move by themselves, was allocated.
 bool hasManagedMemory() noexcept;
 
 }  // namespace sonde::preload::cuda

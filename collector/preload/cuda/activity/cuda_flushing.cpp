@@ -12,8 +12,8 @@
 namespace sonde::preload::cuda {
 namespace {
 
-// How often it is held, times two, and whether CUPTI is being asked: in one word, so that nobody
-// asks while it is held.
+// The number of holds, times two, and whether a flush is under way. They share one word, so that no
+// flush starts during a hold.
 constexpr std::uint32_t kAsking = 1;
 constexpr std::uint32_t kHold = 2;
 std::atomic<std::uint32_t> gFlushing{0};
@@ -21,7 +21,7 @@ const cupti::Api* gApi = nullptr;
 
 void flushForEver(void*) noexcept {
   constexpr timespec kPeriod{1, 0};
-  for (;;) {  // Sonde's own thread, which ends with the process
+  for (;;) {  // Sonde's own thread; ends with the process
     nanosleep(&kPeriod, nullptr);
     std::uint32_t idle = 0;
     if (!gFlushing.compare_exchange_strong(idle, kAsking, std::memory_order_acq_rel))

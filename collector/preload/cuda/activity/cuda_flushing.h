@@ -1,6 +1,6 @@
-// Of a job that a flight recorder follows (`sonde run --last`): a thread, sonde-cuda, that asks
-// CUPTI each second for what it has. By itself CUPTI hands over full buffers alone, which may take
-// longer than the recorder looks back. Of records that are not complete CUPTI keeps the buffer.
+// For a job that a flight recorder follows (`sonde run --last`): a thread, sonde-cuda, that flushes
+// CUPTI each second. By itself CUPTI delivers only full buffers, which may take longer than the
+// time that the recorder keeps. CUPTI keeps a buffer that has incomplete records.
 //
 // Any thread.
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace sonde::preload::cuda {
 
-// `api` must stay. Once, and without effect where no flight recorder asks for it.
+// `api` must outlive this. Call once. Has no effect without a flight recorder.
 void beginFlushing(const cupti::Api& api) noexcept;
-// CUPTI is asked no more, and is not being asked when this returns; unless that takes very long,
-// which it may where CUPTI itself hangs.
+// Stops the flushing. When it returns, no flush is under way, unless that takes very long: CUPTI
+// itself may hang.
 void holdFlushing() noexcept;
-// It is again. Requires: a holdFlushing() of the caller's.
+// Starts the flushing again. Requires: a holdFlushing() of the same caller.
 void resumeFlushing() noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -40,7 +40,7 @@ std::uint32_t Launches::correlationOf(const Waiting& work) noexcept {
                                                      : work.sync.correlation;
 }
 
-// What the gates were in the time in which work that began then is taken to have been launched.
+// The state of the gates in the time span in which such work may have been launched.
 core::GateTimes::Was Launches::before(std::uint64_t beginTicks) noexcept {
   const std::uint64_t begin = beginTicks != 0 ? beginTicks : core::ticks();
   return gates_.between(begin > kLongestLag ? begin - kLongestLag : 0, begin);

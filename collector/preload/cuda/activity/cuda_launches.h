@@ -1,7 +1,7 @@
-// Which of CUPTI's records are of a time in which the gates (core/capture.h) were open: CUPTI hands
-// them over long after. A call is judged by when it began, and what a device did by the call that
-// launched it. CUPTI may hand over the work first, since threads that call have buffers of their
-// own; such work waits here until its call has come. Its owner holds a lock.
+// Decides which of CUPTI's records are from a time in which the gates (core/capture.h) were open;
+// CUPTI delivers them much later. A call is judged by its begin, and a device's work by the call
+// that launched it. CUPTI may deliver the work first, because calling threads have their own
+// buffers. Such work waits here for its call. The owner of an instance holds a lock.
 #pragma once
 
 #include "collector/core/gate_times.h"
@@ -16,10 +16,10 @@ class Launches {
  public:
   constexpr Launches() noexcept = default;
 
-  // What has a time of its own.
+  // For a record that has its own time.
   bool isKept(std::uint64_t ticks) noexcept { return ticks == 0 || gates_.wereOpen(ticks); }
 
-  // The same of a call, for the sake of what it launched.
+  // The same for a call. Also notes the result for the work that the call launched.
   bool isCallKept(std::uint32_t correlation, std::uint64_t beginTicks) noexcept {
     const bool kept = isKept(beginTicks);
     note(correlation, kept ? Fate::Kept : Fate::LeftOut);
@@ -27,7 +27,7 @@ class Launches {
   }
 
   enum class Fate : std::uint8_t { Unknown, Kept, LeftOut };
-  // Of work that began then; 0: not known, or never.
+  // The fate of work that began at `beginTicks`; 0: unknown, or it never began.
   Fate fateOf(std::uint32_t correlation, std::uint64_t beginTicks) noexcept {
     if (correlation == 0)
       return isKept(beginTicks) ? Fate::Kept : Fate::LeftOut;
@@ -38,11 +38,12 @@ class Launches {
                                                               : Fate::Unknown;
   }
 
-  // The same where its call will not come any more: what cannot be known is kept, but for what
-  // began so long after the gates closed that it was hardly launched before.
+  // The same if its call will not come any more. Work whose launch time is unknown is kept, unless
+  // it began so long after the gates closed that it was hardly launched before.
   Fate lastFateOf(std::uint32_t correlation, std::uint64_t beginTicks) noexcept;
 
-  // Writes it, or, with Unknown, does so when its call turns out to be kept. Requires: not LeftOut.
+  // Writes the record. With Unknown, writes it only when its call turns out to be kept. Requires:
+  // not LeftOut.
   template <typename Record>
   void write(const Record& record, Fate fate) noexcept {
     if (fate == Fate::Kept)
@@ -51,22 +52,22 @@ class Launches {
       wait(Waiting(record));
   }
 
-  // A buffer has been read: judges what waits, if its call has come.
+  // A buffer has been read: judges the waiting work whose call has come.
   void settle() noexcept {
     if (waits_ > 0)
       settle(Patience::Lasts);
   }
-  // No call will come any more.
+  // No further call will come.
   void end() noexcept { settle(Patience::Ends); }
 
  private:
-  // Of one thread's calls in a buffer of its own, two buffers.
+  // Room for the calls of one thread in two buffers.
   static constexpr std::size_t kCalls = std::size_t{1} << 15;
   static constexpr int kFateBits = 2;
   static constexpr std::uint64_t kFateMask = 3;
   static constexpr std::size_t kMostWaiting = std::size_t{1} << 14;
-  // How long work is taken to lie in its stream at most, where nothing better is known: 5 s or
-  // more on time-stamp counters of up to 4 GHz, 20 s where ticks are nanoseconds.
+  // The longest time that work is assumed to wait in its stream, if nothing better is known: 5 s or
+  // more on time-stamp counters of up to 4 GHz, 20 s if ticks are nanoseconds.
   static constexpr std::uint64_t kLongestLag = 20'000'000'000;
 
   struct Waiting {
@@ -107,10 +108,11 @@ class Launches {
   void count() noexcept;
 
   core::GateTimes gates_;
-  // Of the latest calls: the correlation, and below it the Fate.
+  // For each recent call: the correlation, and in the low bits the Fate.
   std::uint64_t calls_[kCalls] = {};
   std::size_t waits_ = 0;
-  std::size_t counted_ = 0;  // of these, as lost: they are if the process is killed now
+  // Waiting work counted as lost, which it is if the process is killed now.
+  std::size_t counted_ = 0;
   Waiting waiting_[kMostWaiting] = {};
 };
 

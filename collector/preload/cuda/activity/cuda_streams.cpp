@@ -6,8 +6,8 @@
 
 namespace sonde::preload::cuda {
 
-// The table begins anew when it is three quarters full: what was in it is defined again, and is the
-// same stream to the recorder.
+// Clears the table when it is three quarters full. Its streams are then defined again; the recorder
+// recognises them as the same.
 StreamTable::Stream& StreamTable::entryOf(std::uint32_t context, std::uint32_t number) noexcept {
   if (used_ > kStreams / 4 * 3) {
     std::memset(streams_, 0, sizeof streams_);

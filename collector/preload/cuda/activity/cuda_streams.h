@@ -1,5 +1,5 @@
-// The streams of this process, which CUPTI names by context and number and the spool by ids of
-// definitions. Its owner holds a lock.
+// The streams of this process. CUPTI names them by context and number, the spool by ids of
+// definitions. The owner of an instance holds a lock.
 #pragma once
 
 #include "collector/wire/definitions.h"
@@ -13,8 +13,8 @@ class StreamTable {
  public:
   constexpr StreamTable() noexcept = default;
 
-  // The id of a stream, which is defined when it shows first, and again when its device does. 0:
-  // there is no room for its definition. `device`: its ordinal, or kNoDevice.
+  // Returns the id of a stream. Defines the stream at its first use, and again when its device is
+  // known. 0: no room for the definition. `device`: its ordinal, or kNoDevice.
   std::uint32_t idOf(std::uint32_t context, std::uint32_t number, std::uint32_t device) noexcept;
   // The same, on the context's device.
   std::uint32_t idOf(std::uint32_t context, std::uint32_t number) noexcept {
@@ -22,7 +22,7 @@ class StreamTable {
   }
 
   void setDevice(std::uint32_t context, std::uint32_t device) noexcept;
-  // The ordinal, or kNoDevice.
+  // The device's ordinal, or kNoDevice.
   std::uint32_t deviceOf(std::uint32_t context) const noexcept;
 
  private:
@@ -43,7 +43,7 @@ class StreamTable {
 
   std::uint32_t lastId_ = 0;
   std::size_t used_ = 0;
-  Context contexts_[kContexts] = {};  // the latest of those that share a place
+  Context contexts_[kContexts] = {};  // the latest context of those that share a place
   Stream streams_[kStreams] = {};
   Stream* last_ = nullptr;
 };

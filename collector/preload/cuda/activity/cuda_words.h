@@ -1,4 +1,4 @@
-// What CUPTI's numbers mean in Sonde's records. Plain functions; any thread.
+// Translates CUPTI's numbers to Sonde's words. Plain functions; any thread.
 #pragma once
 
 #include "collector/preload/cuda/cupti/cupti_abi.h"
@@ -12,16 +12,16 @@ wire::DeviceCopyKind copyKind(cupti::MemcpyKind kind) noexcept;
 wire::MemoryKind memoryKind(std::uint32_t kind) noexcept;
 const char* overheadName(cupti::OverheadKind kind) noexcept;
 wire::DeviceMemoryKind poolKind(cupti::MemoryPoolOperation operation) noexcept;
-// `flags`: of a record of pages that moved.
+// `flags`: from a record of moved pages.
 wire::MigrationCause migrationCause(std::uint32_t flags) noexcept;
 // `kind`: CUpti_ExternalCorrelationKind.
 const char* externalIdName(std::uint32_t kind) noexcept;
 
-// A function of CUDA as CUPTI names it, "cudaLaunchKernel_v7000", without its version, which helps
-// nobody. nullptr: it has no name.
+// Interns a CUDA function's name in CUPTI ("cudaLaunchKernel_v7000") without its version. nullptr:
+// it has no name.
 std::uint32_t internFunction(const char* name) noexcept;
 
-// What writes a record fills in its size and kind.
+// A record's header; the function that writes the record fills in size and kind.
 template <typename Detail>
 wire::RecordHeader header(std::uint32_t subject, Detail detail) noexcept {
   return {0, wire::RecordKind::Count, static_cast<std::uint8_t>(detail), subject};

@@ -1,6 +1,6 @@
-// CUPTI's activity records. Of each only the leading fields are declared: newer layouts of a kind
-// have more of them at the end. What came later than CUDA 12.0 says from which version on it is
-// there. The rules of cupti_abi.h hold.
+// CUPTI's activity records. Only the leading fields are declared; newer layouts of a kind add
+// fields at the end. Fields that are newer than CUDA 12.0 are marked with the version that added
+// them. The rules of cupti_abi.h apply.
 #pragma once
 
 #include "collector/preload/cuda/cupti/cupti_abi.h"

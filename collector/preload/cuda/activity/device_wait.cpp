@@ -14,7 +14,7 @@
 namespace sonde::preload::cuda {
 namespace {
 
-// Returns when it has changed, and sometimes before; nullptr: however long that takes.
+// Returns when `number` has changed, and sometimes earlier. nullptr: no time limit.
 void waitWhile(std::atomic<std::uint32_t>& number,
                std::uint32_t value,
                const timespec* patience) noexcept {
@@ -30,7 +30,7 @@ void set(std::atomic<std::uint32_t>& number, std::uint32_t value) noexcept {
   core::rawSyscall(SYS_futex, core::asLong(&number), FUTEX_WAKE_PRIVATE, 1);
 }
 
-// Its new value.
+// Returns the new value.
 std::uint32_t add(std::atomic<std::uint32_t>& number) noexcept {
   const std::uint32_t value = number.fetch_add(1, std::memory_order_acq_rel) + 1;
   core::rawSyscall(SYS_futex, core::asLong(&number), FUTEX_WAKE_PRIVATE, 1);
@@ -45,7 +45,7 @@ std::int64_t monotonicMs() noexcept {
 
 }  // namespace
 
-// Until it is given up.
+// Runs until giveUp().
 void DeviceWait::answer() noexcept {
   for (std::uint32_t last = 0; afterwards_.load(std::memory_order_acquire) == nullptr;) {
     const std::uint32_t request = requested_.load(std::memory_order_acquire);
@@ -80,7 +80,7 @@ bool DeviceWait::start() noexcept {
   return isRunning_;
 }
 
-// A moment in which the process was stopped counts as no more than one.
+// A period in which the process was stopped counts as at most one moment.
 Waited DeviceWait::untilAnswered(std::uint32_t request) noexcept {
   constexpr std::int64_t kMomentMs = 50;
   constexpr timespec kMoment{0, kMomentMs * 1'000'000};

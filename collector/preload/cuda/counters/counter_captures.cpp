@@ -5,18 +5,18 @@
 namespace sonde::preload::cuda {
 namespace {
 
-// Handles of default streams: CU_STREAM_LEGACY and, of each thread, CU_STREAM_PER_THREAD.
+// Handles of default streams: CU_STREAM_LEGACY and, for each thread, CU_STREAM_PER_THREAD.
 constexpr std::uintptr_t kLegacy = 1;
 constexpr std::uintptr_t kPerThread = 2;
 
-constexpr std::uint64_t kClaim = 4;  // of an entry, in its word
+constexpr std::uint64_t kClaim = 4;  // one claim of an entry, in its word
 
 void* nameOf(void* stream) noexcept {
   return stream == nullptr ? reinterpret_cast<void*>(kLegacy) : stream;
 }
 
-// Whether the driver knows no capture of it. Of a default stream, which is never destroyed, the
-// driver would tell what this thread's is.
+// Whether the driver reports no capture of the stream. For a per-thread default stream, the driver
+// would answer for the calling thread's. Default streams are never destroyed.
 bool isOver(const Driver& driver, void* stream) noexcept {
   constexpr int kActive = 1;           // CUstreamCaptureStatus
   constexpr int kInvalidHandle = 400;  // CUresult
@@ -56,11 +56,11 @@ void Captures::begun(void* stream) noexcept {
   }
 }
 
-// Whether the entry had what `which` is true of, and has it no longer. A capture that has begun
-// meanwhile is asked about again; of another one in its place nothing is known.
+// Whether an entry that `which` accepted was removed. If its capture has begun meanwhile, `which`
+// is asked again. If another capture is in its place, the entry stays.
 template <typename Which>
 bool Captures::forget(Capture& capture, Which which) noexcept {
-  // Ends: a try fails once where the capture has begun, and else is the last.
+  // Ends: a try fails once if the capture has begun meanwhile; any other failure is the last.
   for (std::uint64_t word = capture.word.load(std::memory_order_acquire);;) {
     const std::uint64_t before = word;
     if (!isKnown(word) || !which(capture, stateOf(word)))
@@ -73,8 +73,8 @@ bool Captures::forget(Capture& capture, Which which) noexcept {
   }
 }
 
-// A call of the runtime and the driver's in it are told of each, so that one stream may be there
-// twice, and ends twice.
+// The runtime call and the driver call in it both report a capture. So a stream may have two
+// entries and end twice.
 void Captures::ended(void* stream) noexcept {
   for (Capture& capture : captures_) {
     if (forget(capture, [&](const Capture& its, State) noexcept {

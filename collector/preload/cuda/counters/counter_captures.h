@@ -1,8 +1,9 @@
-// The streams that are being captured into graphs, while which nothing may wait for the device. A
-// capture is known from before the call that begins it until its end, which need not be a call:
-// its stream may be destroyed, and a broken one may be left as it is. So the driver is asked, too.
+// The streams that are being captured into graphs. No thread may wait for the device meanwhile. A
+// capture is known from before the call that begins it until its end. The end need not be a call:
+// the program may destroy the stream, or leave a broken capture as it is. So the driver is asked,
+// too.
 //
-// Any thread, no lock: most of it happens inside CUDA calls.
+// Any thread, no lock: most calls happen inside CUDA calls.
 #pragma once
 
 #include "collector/preload/cuda/cupti/cuda_driver.h"
@@ -16,16 +17,16 @@ class Captures {
  public:
   constexpr Captures() noexcept = default;
 
-  // A capture is about to begin. False: there is no room for it.
+  // A capture is about to begin. False: there is no room to track it.
   bool begins(void* context, void* stream) noexcept;
-  // It has begun.
+  // The capture has begun.
   void begun(void* stream) noexcept;
-  // It has ended, or did not begin.
+  // The capture has ended, or did not begin.
   void ended(void* stream) noexcept;
-  // The stream goes; all streams of the context do.
+  // The stream is destroyed; all streams of the context are destroyed.
   void streamGoes(void* stream) noexcept;
   void contextGoes(void* context) noexcept;
-  // Forgets what the driver says has ended. True: there was something.
+  // Forgets captures that, according to the driver, have ended. True: at least one.
   bool settle(const Driver& driver) noexcept;
 
   bool isAny() const noexcept;
@@ -33,11 +34,12 @@ class Captures {
  private:
   enum class State : std::uint8_t { Free, Claimed, Beginning, Begun };
 
-  // Which capture an entry has, and how far that is, in one word: what is known of one is never
-  // taken for what is known of the next one in the same entry.
+  // An entry's capture and its state, in one word, so that the state of one capture is never
+  // mistaken for that of the next one in the same entry.
   struct Capture {
-    std::atomic<std::uint64_t> word{0};  // State, and above it how often the entry was claimed
-    std::atomic<void*> stream{nullptr};  // of what is not Free or Claimed
+    // The State, and above it the number of claims of the entry.
+    std::atomic<std::uint64_t> word{0};
+    std::atomic<void*> stream{nullptr};  // valid unless Free or Claimed
     std::atomic<void*> context{nullptr};
   };
   static constexpr std::uint32_t kMost = 64;

@@ -13,7 +13,7 @@ CounterFailure failure(Status status, const char* function) noexcept {
   return {status, function};
 }
 
-// Makes a context current for as long as it lives, unless it is already.
+// Makes a context current for the object's lifetime, unless it already is.
 class Current {
  public:
   Current(const Driver& driver, void* context) noexcept : driver_(driver) {
@@ -74,7 +74,7 @@ CounterFailure CounterContext::enable(const CounterApi& api, const WantedMetrics
   return {};
 }
 
-// Counter data is for one list of metrics.
+// Counter data is specific to one list of metrics.
 CounterFailure CounterContext::prepareData(const CounterApi& api, MetricGroup& group) noexcept {
   auto size = parameters<cupti::CounterDataSize>();
   size.object = object_;

@@ -1,8 +1,7 @@
-// The hardware counters of one CUDA context: what the range profiler collects in it during one
-// pass. A pass has ranges that follow one another, kMostRanges at most; each is told apart by its
-// number.
+// The hardware counters of one CUDA context: the range profiler collects them during one pass. A
+// pass has up to kMostRanges consecutive ranges, identified by number.
 //
-// Within cuda_counters.cpp's lock, on a thread that may make CUDA calls.
+// Call it with cuda_counters.cpp's lock held, on a thread that may make CUDA calls.
 #pragma once
 
 #include "collector/preload/cuda/activity/device_wait.h"
@@ -26,30 +25,31 @@ class CounterContext {
   void* handle() const noexcept { return handle_; }
   void use(void* handle) noexcept { handle_ = handle; }
   const GroupPlan& plan() const noexcept { return plan_; }
-  std::uint32_t device() const noexcept { return device_; }  // of one that was identified
+  std::uint32_t device() const noexcept { return device_; }  // requires: identify() succeeded
   bool isEnabled() const noexcept { return object_ != nullptr; }
   bool isCollecting() const noexcept { return group_ != nullptr; }
-  // Another context of its device is measured, and what this one does with it: it is waited for.
+  // Another context of the same device is measured. This context collects nothing, but is waited
+  // for.
   bool isFollower() const noexcept { return isFollower_; }
   void follow() noexcept { isFollower_ = true; }
 
-  // Asks for the device.
+  // Asks the driver for the device.
   CounterFailure identify(const CounterApi& api) noexcept;
   CounterFailure enable(const CounterApi& api, const WantedMetrics& wanted) noexcept;
-  // The pass collects group number `turn` (modulo their number). Without groups nothing.
+  // The pass collects group `turn` modulo the number of groups. Without groups it does nothing.
   CounterFailure begin(const CounterApi& api, std::uint64_t turn) noexcept;
-  // Waits for all that the context has been given, so that a range has its own work alone.
+  // Waits for all work of the context, so that a range contains only its own work.
   CounterFailure settle(const CounterApi& api, DeviceWait& wait) noexcept;
   // Requires: all contexts have settled.
   CounterFailure open(const CounterApi& api, std::uint32_t range) noexcept;
   CounterFailure close(const CounterApi& api) noexcept;
-  // `lost`: ranges for which CUPTI had no room.
+  // `lost`: number of ranges for which CUPTI had no room.
   CounterFailure finish(const CounterApi& api, CounterValues& values, std::uint64_t& lost) noexcept;
-  // Ends the pass that is under way without its values.
+  // Ends the current pass and discards its values.
   void drop(const CounterApi& api) noexcept;
-  // The same, and gives everything back.
+  // The same, and frees everything.
   void abandon(const CounterApi& api) noexcept;
-  // Gives back what is Sonde's own; the context is another's, or gone.
+  // Frees Sonde's own memory only; the context belongs to another client, or is gone.
   void forget(const CounterApi& api) noexcept;
 
  private:
@@ -61,7 +61,7 @@ class CounterContext {
   std::uint32_t device_ = 0;
   cupti::RangeObject* object_ = nullptr;
   GroupPlan plan_;
-  MetricGroup* group_ = nullptr;  // of the pass that is under way
+  MetricGroup* group_ = nullptr;  // of the current pass
   bool isOpen_ = false;
   bool isFollower_ = false;
   Image data_;

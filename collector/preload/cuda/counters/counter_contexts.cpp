@@ -124,7 +124,7 @@ void* CounterContexts::nextArrival() noexcept {
   return nullptr;
 }
 
-// Devices of one machine need not be alike; contexts of one device are.
+// Devices of one machine may differ; contexts of one device do not.
 void CounterContexts::sayRefused(const CounterContext& context) noexcept {
   const GroupPlan& plan = context.plan();
   const std::uint64_t bit = std::uint64_t{1} << context.device() % 64;
@@ -156,7 +156,8 @@ bool CounterContexts::isMeasured(std::uint32_t device) const noexcept {
   return false;
 }
 
-// Hardware counters are a device's, not a context's. What fails for one of several is left out.
+// Hardware counters belong to a device, not to a context. If one of several contexts fails, it is
+// left out.
 CounterFailure CounterContexts::enable(CounterContext& context) noexcept {
   CounterFailure failed = context.identify(api_);
   if (!failed && isMeasured(context.device())) {

@@ -1,7 +1,7 @@
-// All CUDA contexts of the process as the hardware counters see them: those that have come are
-// prepared before the next pass, and each pass is in all of them.
+// All CUDA contexts of the process, for the hardware counters. New contexts are prepared before the
+// next pass. Each pass runs in all of them.
 //
-// Within cuda_counters.cpp's lock, but for arrive(), leave(), depart() and giveUp().
+// Call it with cuda_counters.cpp's lock held, except arrive(), leave(), depart() and giveUp().
 #pragma once
 
 #include "collector/preload/cuda/counters/counter_context.h"
@@ -12,25 +12,26 @@
 
 namespace sonde::preload::cuda {
 
-inline constexpr char kCounterFact[] = "cuda counters";  // under which the trace says what is amiss
+inline constexpr char kCounterFact[] = "cuda counters";  // the trace's name for problems
 
 class CounterContexts {
  public:
   constexpr CounterContexts() noexcept = default;
 
-  // `names` with commas between them, kept. One that begins with a question mark is not missed
-  // where the GPU lacks it; of two with a bar between them the second is for GPUs without the
-  // first. False: what is missing has been said.
+  // `names`: separated by commas; they are copied. A metric that starts with a question mark is
+  // optional: nothing is reported if the GPU lacks it. With a bar between two names, the second is
+  // for GPUs that lack the first. False: the problem has been reported.
   bool use(void* library, const cupti::Api& cupti, const char* names) noexcept;
 
-  // A context came. Any thread, inside the driver: the lock, whose holder may wait for the driver,
-  // must not be waited for there.
+  // A context was created. Any thread, inside the driver. It must not wait for the lock, whose
+  // holder may wait for the driver.
   void arrive(void* context) noexcept;
-  // True: it had not been prepared, so that nothing else knows of it.
+  // True: the context had not been prepared, so nothing else refers to it.
   bool leave(void* context) noexcept;
-  // One goes while the lock is not to be had: nothing of CUPTI is called for it any more.
+  // A context is destroyed while the lock cannot be taken: no function of CUPTI is called for it
+  // any more.
   void depart(void* context) noexcept;
-  // True: the pass that is under way lacks it now.
+  // True: the current pass has lost this context.
   bool abandon(void* context) noexcept;
 
   CounterFailure prepare() noexcept;
@@ -45,10 +46,11 @@ class CounterContexts {
   CounterFailure finish(CounterValues& values, std::uint64_t& lost) noexcept;
   void drop() noexcept;
   void abandonAll() noexcept;
-  // Whoever waits for a device waits no more, and calls nothing of CUPTI. `afterwards`:
+  // Ends all waits for devices; the waiting callers call nothing of CUPTI. `afterwards`: see
   // device_wait.h.
   void giveUp(DeviceWait::Afterwards afterwards) noexcept { wait_.giveUp(afterwards); }
-  // Requires: giveUp(). Abandons all but those that are still waited for. True: there are none.
+  // Requires: giveUp(). Abandons all contexts except those that are still waited for. True: there
+  // are none.
   bool giveBack() noexcept;
 
   const Driver& driver() const noexcept { return api_.driver; }
@@ -79,7 +81,7 @@ class CounterContexts {
   char text_[kMostNameBytes]{};
   DeviceWait wait_;
   bool isInitialized_ = false;
-  std::uint64_t saidRefused_ = 0;  // a bit for each device
+  std::uint64_t saidRefused_ = 0;  // one bit per device
 };
 
 }  // namespace sonde::preload::cuda

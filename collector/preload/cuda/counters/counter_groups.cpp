@@ -78,7 +78,7 @@ CounterFailure makeHost(const ProfilerApi& api, const Chip& chip, MetricGroup& g
   return {status, "cuptiProfilerHostInitialize"};
 }
 
-// The passes that the group's metrics need; 0: they cannot be configured.
+// Returns the number of passes that the group's metrics need; 0: they cannot be configured.
 std::size_t configure(const ProfilerApi& api, MetricGroup& group) noexcept {
   if (makeConfig(api, group) != Status::Success)
     return 0;
@@ -88,8 +88,8 @@ std::size_t configure(const ProfilerApi& api, MetricGroup& group) noexcept {
   return api.numberOfPasses(&number) == Status::Success ? number.passes : 0;
 }
 
-// The passes that a metric needs by itself; 0: the chip does not have it. One that is unknown
-// spoils the host object for others.
+// Returns the number of passes that a metric needs by itself; 0: the chip lacks it. An unknown
+// metric makes a host object useless for others.
 CounterFailure passesOf(const ProfilerApi& api,
                         const Chip& chip,
                         const char* metric,
@@ -103,7 +103,7 @@ CounterFailure passesOf(const ProfilerApi& api,
   return {};
 }
 
-// Keeps of the wanted metrics those that this chip has and can collect in one pass.
+// Reduces the wanted metrics to those that this chip has and can collect in one pass.
 CounterFailure keepPossible(const ProfilerApi& api,
                             const Chip& chip,
                             const WantedMetrics& wanted,
@@ -129,7 +129,7 @@ CounterFailure keepPossible(const ProfilerApi& api,
   return {};
 }
 
-// Adds the metric to the group if one pass still does; else the group stays as it was.
+// Adds the metric to the group if one pass still suffices; else leaves the group unchanged.
 CounterFailure extend(const ProfilerApi& api,
                       const Chip& chip,
                       MetricGroup& group,
@@ -148,7 +148,7 @@ CounterFailure extend(const ProfilerApi& api,
   return failed;
 }
 
-// Into the first group that has room for it, else into one of its own.
+// Adds the metric to the first group that has room, else to a new group.
 CounterFailure place(const ProfilerApi& api,
                      const Chip& chip,
                      const char* metric,

@@ -1,9 +1,9 @@
-// Which hardware metrics are collected together. A GPU has few hardware counters, so that a set of
-// metrics may need several passes over the same work. A training loop does the same work in every
-// iteration, but never quite, so no pass is put together with another: the metrics are split into
-// groups that each need one pass, and an iteration collects one group, the next the next.
+// Which hardware metrics are collected together. A GPU has few hardware counters, so a set of
+// metrics may need several passes over the same work. A training loop does almost, but not exactly,
+// the same work in every iteration, so passes are not combined. The metrics are split into groups
+// that need one pass each. Each iteration collects one group, in turn.
 //
-// Within cuda_counters.cpp's lock.
+// Call it with cuda_counters.cpp's lock held.
 #pragma once
 
 #include "collector/preload/cuda/cupti/cupti_profiler.h"
@@ -17,17 +17,18 @@ namespace sonde::preload::cuda {
 inline constexpr std::uint32_t kMostMetrics = wire::kMostDeviceMetrics;
 inline constexpr std::uint32_t kMostGroups = 32;
 
-// What failed, and CUPTI's answer to it.
+// The function that failed, and CUPTI's status.
 struct CounterFailure {
   cupti::Status status = cupti::Status::Success;
   const char* function = "";
-  // Nothing of CUPTI may be called any more: a device is not done, or a context goes.
+  // No function of CUPTI may be called any more: a device is not done, or a context is being
+  // destroyed.
   bool isStuck = false;
 
   explicit operator bool() const noexcept { return status != cupti::Status::Success; }
 };
 
-// Memory of its own, given back with release().
+// Owned memory; release() frees it.
 struct Image {
   std::uint8_t* bytes = nullptr;
   std::size_t size = 0;
@@ -38,8 +39,8 @@ struct Image {
 
 struct WantedMetric {
   const char* name = nullptr;
-  const char* instead = nullptr;  // where the GPU does not have it; nullptr: nothing
-  bool isOptional = false;        // it is not missed there
+  const char* instead = nullptr;  // the metric for GPUs that lack this one; nullptr: none
+  bool isOptional = false;        // its absence is not reported
 };
 struct WantedMetrics {
   WantedMetric metrics[kMostMetrics]{};
@@ -57,22 +58,23 @@ struct MetricGroup {
   Image config;
 };
 
-// Why a metric is not collected.
+// The reason that a metric is not collected.
 struct Refusal {
   const char* metric = nullptr;
   const char* why = nullptr;
 };
 
 struct GroupPlan {
-  Image availability;  // of the chip's counters to this user; the groups' host objects refer to it
+  // Counters of the chip that this user may read; the groups' host objects refer to it.
+  Image availability;
   MetricGroup groups[kMostGroups]{};
   std::uint32_t count = 0;
   Refusal refused[kMostMetrics]{};
   std::uint32_t refusedCount = 0;
 };
 
-// Splits `wanted` for the chip of `device`, whose context is current. What the chip does not have
-// and what needs several passes by itself is refused.
+// Splits `wanted` for the chip of `device`, whose context is current. Refuses metrics that the chip
+// lacks or that need several passes by themselves.
 CounterFailure planGroups(const cupti::ProfilerApi& api,
                           std::uint32_t device,
                           const WantedMetrics& wanted,

@@ -18,7 +18,7 @@ CounterFailure CounterPass::begin(CounterContexts& contexts,
   return contexts.begin(turn);
 }
 
-// What CUPTI has of the stretches so far makes room for further ones.
+// Reads the stretches so far from CUPTI, to make room for more.
 CounterFailure CounterPass::nextLap(CounterContexts& contexts) noexcept {
   if (const CounterFailure failed = contexts.finish(values_, dropped_))
     return failed;

@@ -1,8 +1,8 @@
-// What is measured of one iteration of one thread: it opens and closes stretches, in all contexts,
-// and stores what they counted when the iteration is over. It is stored whole or not at all: what
-// is not stored is counted as lost.
+// The measurement of one iteration of one thread. It opens and closes stretches in all contexts,
+// and stores their counts when the iteration is over. A measurement is stored completely or, if
+// anything is missing, counted as lost.
 //
-// Within cuda_counters.cpp's lock, but for lose().
+// Call it with cuda_counters.cpp's lock held, except lose() and leaveOut().
 #pragma once
 
 #include "collector/preload/cuda/counters/counter_contexts.h"
@@ -17,17 +17,17 @@ class CounterPass {
  public:
   constexpr CounterPass() noexcept = default;
 
-  // It collects group number `turn` of the metrics. `token`: of the iteration's scope.
+  // Starts to collect group `turn` of the metrics. `token`: of the iteration's scope.
   CounterFailure begin(CounterContexts& contexts, std::uint64_t turn, std::uint32_t token) noexcept;
-  // Without effect on one that is open, or closed, already.
+  // These have no effect on a stretch that is already open or closed.
   CounterFailure open(CounterContexts& contexts) noexcept;
   CounterFailure close(CounterContexts& contexts) noexcept;
   // Requires: on the measured thread.
   CounterFailure finish(CounterContexts& contexts) noexcept;
 
-  // What was measured since begin() is of no use. Any thread.
+  // Discards everything measured since begin() and counts it as lost. Any thread.
   void lose() noexcept;
-  // It is of no concern, and no loss. Any thread.
+  // Discards it without counting a loss. Any thread.
   void leaveOut() noexcept { stretches_.store(0, std::memory_order_relaxed); }
 
   std::uint32_t token() const noexcept { return token_; }
@@ -40,8 +40,8 @@ class CounterPass {
   std::uint32_t token_ = 0;
   std::uint64_t turn_ = 0;
   bool isOpen_ = false;
-  std::uint64_t dropped_ = 0;                // stretches, by CUPTI
-  std::atomic<std::uint32_t> stretches_{0};  // begun, and neither stored nor lost
+  std::uint64_t dropped_ = 0;                // stretches that CUPTI dropped
+  std::atomic<std::uint32_t> stretches_{0};  // begun, neither stored nor lost
   CounterValues values_;
   bool hasSaidTooMany_ = false;
 };

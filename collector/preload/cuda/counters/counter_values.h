@@ -1,10 +1,10 @@
-// What one iteration has counted, kept until it is known that all of it was measured: a part of an
-// operation would pass for the whole.
+// The counts of one iteration. They are kept until it is known that the whole iteration was
+// measured, because a part of an operation would be mistaken for the whole.
 //
-// A range profiler has room for so many stretches (ranges): a lap. What it collected in a lap is
-// taken before the next one.
+// A range profiler has room for kMostRanges stretches (ranges): one lap. The values of a lap are
+// read before the next one.
 //
-// Within cuda_counters.cpp's lock.
+// Call it with cuda_counters.cpp's lock held.
 #pragma once
 
 #include "collector/preload/cuda/counters/counter_groups.h"
@@ -15,7 +15,7 @@
 
 namespace sonde::preload::cuda {
 
-inline constexpr std::uint32_t kMostRanges = 2048;  // in a lap
+inline constexpr std::uint32_t kMostRanges = 2048;  // per lap
 
 struct MetricValue {
   std::uint32_t range;
@@ -30,23 +30,23 @@ class CounterValues {
 
   constexpr CounterValues() noexcept = default;
 
-  // Forgets everything; its memory stays for the next iteration.
+  // Clears all values; keeps the memory for the next iteration.
   void clear() noexcept;
   void beginLap() noexcept { stretches_ = 0; }
   bool isLapFull() const noexcept { return stretches_ == kMostRanges; }
 
-  // Of the lap; the number of the next one.
+  // The number of stretches in the current lap, which is also the number of the next one.
   std::uint32_t stretches() const noexcept { return stretches_; }
   // Requires: !isLapFull().
   void beginStretch(std::uint64_t ticks) noexcept;
   void endStretch(std::uint64_t ticks) noexcept;
 
-  // Of a stretch of this lap.
+  // Adds a value of a stretch in the current lap.
   void take(const MetricValue& value) noexcept;
-  // There was no room for one.
+  // Whether a value did not fit.
   bool isIncomplete() const noexcept { return isIncomplete_; }
 
-  // Records them all, as the calling thread's.
+  // Records all values as the calling thread's.
   void store() noexcept;
 
  private:

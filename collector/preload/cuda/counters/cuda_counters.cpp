@@ -24,27 +24,27 @@ namespace {
 using core::ScopeChange;
 
 constexpr std::uint32_t kNobody = 0xffff'ffff;
-// An iteration during which so many others began has ended where its thread could not be seen.
+// If so many other iterations began meanwhile, the measured one must have ended unnoticed.
 constexpr std::uint32_t kPatience = 64;
 
-// Left: nothing is measured any more, but contexts may still have to be given back to CUPTI.
+// Left: nothing is measured any more, but contexts may still have to be returned to CUPTI.
 enum class State : int { Off, Waiting, Measuring, Left };
 
-// gState and gOwner say without the lock whether a scope concerns this at all.
+// gState and gOwner decide without the lock whether a scope is relevant.
 std::atomic<State> gState{State::Off};
 std::atomic<std::uint32_t> gOwner{
     kNobody};                               // the thread that is measured, as the spool counts them
 std::atomic<std::uint32_t> gGeneration{0};  // of the process that CUDA is used in
 constinit Captures gCaptures;
-std::atomic<bool> gIsSpoilt{false};  // the pass that is under way
+std::atomic<bool> gIsSpoilt{false};  // about the current pass
 std::atomic<int> gCutting{0};        // threads that wait for the device, or are about to
 constinit CounterContexts gContexts;
-pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below
+pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // guards everything below
 constinit CounterPass gPass;
-bool gIsOver = false;                 // the iteration has ended; its thread's alone
-std::atomic<bool> gIsLeftOut{false};  // not all of it is recorded in full
+bool gIsOver = false;                 // the iteration has ended; used by its thread only
+std::atomic<bool> gIsLeftOut{false};  // part of it is not recorded in full
 std::uint32_t gOthers = 0;            // iterations that began since the measured one did
-std::uint64_t gTurn = 0;              // which group of metrics is measured next
+std::uint64_t gTurn = 0;              // the group of metrics to measure next
 std::atomic<std::uint64_t> gPasses{0};
 
 class Lock {
@@ -55,7 +55,7 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
 };
 
-// False: the lock, whose holder may wait for a device, is not to be had.
+// False: the lock could not be taken in time; its holder may be waiting for a device.
 bool lockWithin(std::uint32_t seconds) noexcept {
   timespec deadline{};
   clock_gettime(CLOCK_REALTIME, &deadline);
@@ -63,7 +63,7 @@ bool lockWithin(std::uint32_t seconds) noexcept {
   return pthread_mutex_timedlock(&gLock, &deadline) == 0;
 }
 
-// False: it had ended.
+// False: it had already ended.
 bool endAs(State last) noexcept {
   State state = State::Off;
   const bool ends = core::exchangeWith(gState, state, [=](State now) {
@@ -76,7 +76,7 @@ bool endAs(State last) noexcept {
   return true;
 }
 
-// Ends for good. Requires: gLock. False: it had ended.
+// Stops permanently. Requires: gLock. False: it had already ended.
 bool turnOff() noexcept {
   if (!endAs(State::Off))
     return false;
@@ -90,8 +90,8 @@ void giveBack() noexcept {
     gState.store(State::Off, std::memory_order_release);
 }
 
-// On the thread that waits for devices, when it does so no more. A capture would be broken. True:
-// done.
+// Runs on the thread that waits for devices, when its last wait is over. Does nothing during a
+// capture, which it would break. True: done.
 bool giveBackLater() noexcept {
   gCutting.fetch_add(1, std::memory_order_seq_cst);
   const bool may = !gCaptures.isAny();
@@ -103,7 +103,8 @@ bool giveBackLater() noexcept {
   return may;
 }
 
-// Who comes gets all but what is still waited for then, and that, too, if its wait ends now.
+// Returns the contexts to a new client, except those that are still waited for. It retries those
+// for about a second.
 void giveBackNow() noexcept {
   constexpr int kMoments = 20;
   constexpr timespec kMoment{0, 50'000'000};
@@ -118,7 +119,7 @@ void giveBackNow() noexcept {
   }
 }
 
-// False when it was not `from`, because CUPTI or a context went meanwhile.
+// False if the state was not `from`, because CUPTI or a context went away meanwhile.
 bool advance(State from, State to) noexcept {
   return gState.compare_exchange_strong(from, to, std::memory_order_acq_rel);
 }
@@ -128,8 +129,8 @@ bool isOwner() noexcept {
          core::tState->thread == gOwner.load(std::memory_order_relaxed);
 }
 
-// Ends for good without a call of CUPTI, which might wait for the device, too: that comes when
-// nobody waits. False: it had ended.
+// Stops permanently without a call of CUPTI, which might also wait for the device. CUPTI is called
+// later, when no thread waits. False: it had already ended.
 bool leaveOff() noexcept {
   if (!endAs(State::Left))
     return false;
@@ -137,8 +138,8 @@ bool leaveOff() noexcept {
   return true;
 }
 
-// Requires: gLock. What the program waits for may be what its device waits for, so that it would
-// be held up in each iteration.
+// Requires: gLock. The device may be waiting for the program, which would then be delayed in each
+// iteration.
 void endStuck() noexcept {
   if (!leaveOff())
     return;
@@ -148,13 +149,13 @@ void endStuck() noexcept {
           DeviceWait::kPatienceSeconds);
 }
 
-// Requires: gLock. What has failed once will fail again, at a cost for each iteration.
+// Requires: gLock. A failure is likely to recur and would cost time in each iteration.
 bool endsAt(const CounterFailure& failed) noexcept {
   if (!failed)
     return false;
   if (failed.isStuck) {
     endStuck();
-    gPass.lose();  // also where another thread has ended it
+    gPass.lose();  // even if another thread has ended it
     return true;
   }
   sayFact(
@@ -196,8 +197,7 @@ void finishPass() noexcept {
   advance(State::Measuring, State::Waiting);
 }
 
-// Requires: gLock. The pass is of no use: where it ends is not known, or a part of it is missing;
-// or nobody wants it.
+// Requires: gLock. Discards the pass: its end is unknown, a part is missing, or it is not needed.
 void dropPass() noexcept {
   gContexts.drop();
   if (gIsLeftOut.load(std::memory_order_relaxed))
@@ -208,19 +208,19 @@ void dropPass() noexcept {
   advance(State::Measuring, State::Waiting);
 }
 
-// In the process that CUDA was started in, not in a child of it.
+// Whether this is the process in which CUDA was started, not a child of it.
 bool isHere() noexcept {
   return gState.load(std::memory_order_acquire) != State::Off &&
          core::imageGeneration() == gGeneration.load(std::memory_order_relaxed);
 }
 
-// On the thread that is measured, and where waiting for the device does no harm. Requires:
-// gCutting, which keeps captures from beginning meanwhile.
+// Whether this is the measured thread and waiting for the device does no harm. Requires: gCutting,
+// which keeps captures from beginning meanwhile.
 bool mayCut() noexcept {
   return isOwner() && !gCaptures.isAny() && isHere() && !core::maybeInSignalHandler();
 }
 
-// An iteration that is not the measured one begins.
+// Whether an iteration other than the measured one begins.
 bool isOther(const ScopeChange& change) noexcept {
   return change.opens && change.kind == wire::SliceKind::Iteration;
 }
@@ -241,14 +241,14 @@ void beforeChange() noexcept {
   errno = error;
 }
 
-// The measured thread may hold the lock while its device waits for what another thread does next,
-// which therefore never waits for it.
+// Other threads never wait for the lock: the measured thread may hold it while its device waits for
+// another thread's next action.
 bool takeLock() noexcept {
   return (isOwner() ? pthread_mutex_lock(&gLock) : pthread_mutex_trylock(&gLock)) == 0;
 }
 
-// Whether a stream is being captured. Once in an iteration the driver is asked: what was not cut
-// because of a capture that nobody ended is of no use.
+// Whether a stream is being captured. Asks the driver once per iteration. Ranges that were not cut
+// because of a capture that was abandoned are useless.
 bool isCapturing(const ScopeChange& change) noexcept {
   if (!gCaptures.isAny())
     return false;
@@ -257,7 +257,7 @@ bool isCapturing(const ScopeChange& change) noexcept {
   return gCaptures.isAny();
 }
 
-// Requires: gLock, and mayCut() but for the thread.
+// Requires: gLock, and mayCut() except for the thread.
 void follow(const ScopeChange& change) noexcept {
   const bool isMeasuring = gState.load(std::memory_order_relaxed) == State::Measuring;
   const bool isSpoilt = gIsSpoilt.exchange(false, std::memory_order_relaxed);
@@ -333,7 +333,7 @@ void streamGoes(void* stream) noexcept {
   gCaptures.streamGoes(stream);
 }
 
-// A pass that lacks what one of its contexts has counted is of no use.
+// A pass that lacks the counts of one of its contexts is useless.
 void contextGoes(void* context) noexcept {
   gCaptures.contextGoes(context);
   if (gContexts.leave(context) || !isHere())
@@ -344,7 +344,7 @@ void contextGoes(void* context) noexcept {
       gIsSpoilt.store(true, std::memory_order_relaxed);
     pthread_mutex_unlock(&gLock);
   } else {
-    // Whoever has the lock waits for the device; nothing of CUPTI is to be touched any more.
+    // The lock's holder waits for the device. No function of CUPTI may be called any more.
     gContexts.depart(context);
     if (leaveOff())
       sayFact(kCounterFact, "not measured from here on: a CUDA context went while it was measured");
@@ -352,7 +352,7 @@ void contextGoes(void* context) noexcept {
   errno = error;
 }
 
-// The measured thread may be waiting for the device, which would break the capture that begins.
+// The measured thread may be waiting for the device, which would break the capture.
 void captureBegins(void* context, void* stream) noexcept {
   constexpr int kMoments = static_cast<int>(DeviceWait::kPatienceSeconds + 1) * 20'000;
   if (!gCaptures.begins(context, stream) && leaveOff())
@@ -374,10 +374,10 @@ void captureEnded(void* stream) noexcept {
   gCaptures.ended(stream);
 }
 
-// Without the lock: the thread that has it may wait for the device for long, or be this one, in a
+// Does not take the lock: its holder may wait for the device for long, or be this thread, in a
 // signal handler.
 void tellOfCounters() noexcept {
-  State state = State::Left;  // CUPTI is about to be unloaded: nothing is given back any more
+  State state = State::Left;  // CUPTI is about to be unloaded: nothing is returned to it
   if (!isHere() || gState.compare_exchange_strong(state, State::Off, std::memory_order_acq_rel))
     return;
   gPass.lose();

@@ -10,7 +10,7 @@ struct Driver {
   int (*contextDevice)(int* device);
   int (*isCapturing)(void* stream, int* status);
 };
-// False: the driver lacks one of them, whose name is then in `missing`.
+// False: the driver lacks one of them; `missing` is then its name.
 bool bindDriver(Driver& driver, const char*& missing) noexcept;
 
 }  // namespace sonde::preload::cuda

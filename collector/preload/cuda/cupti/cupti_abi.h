@@ -1,6 +1,6 @@
-// The part of CUPTI's binary interface that Sonde uses, so that it is built where no CUDA toolkit
-// is and runs with any CUPTI of CUDA 12 and 13. tests/preload holds it to NVIDIA's headers wherever
-// these are. The records are in cupti_records.h.
+// The part of CUPTI's binary interface that Sonde uses. With it Sonde builds without a CUDA toolkit
+// and runs with any CUPTI of CUDA 12 and 13. tests/preload compares it with NVIDIA's headers where
+// these are installed. The records are in cupti_records.h.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ enum class Status : int {
   MaxLimitReached = 12,  // no more records in a buffer
   NotInitialized = 15,
   MultipleSubscribers = 39,
-  Unknown = 999,  // among others: there is no driver
+  Unknown = 999,  // for example, there is no driver
 };
 
-// CUpti_CallbackDomain and the callbacks of it that Sonde asks for
+// CUpti_CallbackDomain and those of its callbacks that Sonde enables.
 enum class Domain : std::uint32_t { Driver = 1, Runtime = 2, Resource = 3 };
 inline constexpr std::uint32_t kContextCreated = 1;
 inline constexpr std::uint32_t kContextDestroyStarting = 2;
@@ -49,7 +49,7 @@ inline constexpr std::uint32_t kStreamDestroyStarting = 4;
 inline constexpr std::uint32_t kCudaDeviceReset = 164;
 inline constexpr std::uint32_t kPrimaryContextReset = 389;
 inline constexpr std::uint32_t kPrimaryContextReset2 = 545;
-// Captures of streams into graphs; Ptsz: with a default stream for each thread.
+// Captures of streams into graphs; Ptsz: with a default stream per thread.
 inline constexpr std::uint32_t kCudaBeginCapture = 315;
 inline constexpr std::uint32_t kCudaBeginCapturePtsz = 316;
 inline constexpr std::uint32_t kCudaBeginCaptureToGraph = 452;
@@ -153,19 +153,19 @@ struct CallbackData {
   std::uint32_t callbackSite;  // 0 on entry, 1 on exit
   const char* functionName;
   const void* functionParams;
-  void* functionReturnValue;  // on exit, of a cudaError_t or CUresult
+  void* functionReturnValue;  // on exit: points to a cudaError_t or CUresult
   const char* symbolName;
   void* context;
   std::uint32_t contextUid;
   std::uint64_t* correlationData;
-  std::uint32_t correlationId;  // as its record has it
+  std::uint32_t correlationId;  // the same as in the call's record
 };
 inline int resultOf(const CallbackData& call) noexcept {
   return call.functionReturnValue == nullptr ? 0
                                              : *static_cast<const int*>(call.functionReturnValue);
 }
 
-// The first parameter of a call that is about a stream.
+// The first parameter of a call that takes a stream.
 inline void* streamOf(const CallbackData& call) noexcept {
   return call.functionParams == nullptr ? nullptr : *static_cast<void* const*>(call.functionParams);
 }
@@ -173,7 +173,7 @@ inline void* streamOf(const CallbackData& call) noexcept {
 // CUpti_ResourceData, its first fields
 struct ResourceData {
   void* context;
-  void* stream;  // where it is about one
+  void* stream;  // for resources that are about a stream
 };
 
 using Subscriber = void*;

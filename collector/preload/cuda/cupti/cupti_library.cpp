@@ -40,14 +40,14 @@ int look(dl_phdr_info* object, std::size_t, void* data) noexcept {
   return 0;
 }
 
-// Nothing is opened in between: dl_iterate_phdr holds a lock.
+// Opens nothing meanwhile: dl_iterate_phdr holds a lock.
 Mapped findMapped() noexcept {
   Mapped mapped{};
   dl_iterate_phdr(look, &mapped);
   return mapped;
 }
 
-// The newest CUPTI that the driver can serve.
+// The newest CUPTI version that the driver can serve.
 int driverMajor() noexcept {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
   if (driver == nullptr)
@@ -75,7 +75,7 @@ void* openBeside(const char* library, int major) noexcept {
   const auto length = static_cast<std::size_t>(slash - library);
   std::memcpy(folder, library, length);
   folder[length] = '\0';
-  // Its own folder; the toolkit's extras; the wheel's neighbour.
+  // The runtime's own folder; the toolkit's extras; the neighbour in the wheel.
   for (const char* below : {"", "/../extras/CUPTI/lib64", "/../../cuda_cupti/lib"}) {
     if (void* const found = openIn(folder, below, major); found != nullptr)
       return found;

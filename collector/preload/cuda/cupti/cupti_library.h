@@ -27,20 +27,20 @@ struct Api {
   Status (*flushPeriod)(std::uint32_t milliseconds);
   Status (*getNextRecord)(std::uint8_t* buffer, std::size_t valid, Record** record);
   Status (*getDroppedRecords)(void* context, std::uint32_t stream, std::size_t* dropped);
-  // nullptr: this CUPTI has none.
+  // nullptr: this CUPTI lacks it.
   Status (*configureUnifiedMemory)(UnifiedMemoryConfig* config, std::uint32_t count);
 };
 
-// The copy that is mapped, beside the CUDA runtime that is mapped, in its wheel, in the toolkit, or
-// wherever the loader finds it, of the newest version that the driver can serve. Loaded if need be,
-// and for good. nullptr: there is none.
+// Opens the newest CUPTI that the driver can serve and keeps it loaded. Takes the mapped copy, or
+// looks next to the mapped CUDA runtime, in its wheel, in the toolkit, or where the loader finds
+// one. nullptr: none found.
 void* openLibrary() noexcept;
-// The copy that is mapped; nullptr: none is.
+// The mapped copy; nullptr: none is mapped.
 void* mappedLibrary() noexcept;
 
-// False: the library lacks one of the functions, whose name is then in `missing`.
+// False: the library lacks one of the functions; `missing` is then its name.
 bool bind(void* library, Api& api, const char*& missing) noexcept;
-// The file that it was loaded from.
+// The file of this library.
 const char* pathOf(const Api& api) noexcept;
 
 }  // namespace sonde::preload::cupti

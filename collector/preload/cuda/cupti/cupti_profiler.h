@@ -1,9 +1,9 @@
-// CUPTI's range profiler (CUDA 12.6 Update 2 and later): what Sonde uses of its binary interface.
-// As in cupti_abi.h, tests/preload holds it to NVIDIA's headers.
+// CUPTI's range profiler (CUDA 12.6 Update 2 and later): the part of its binary interface that
+// Sonde uses. As for cupti_abi.h, tests/preload compares it with NVIDIA's headers.
 //
-// A function takes one structure, which begins with its own size. Images are opaque to the caller:
-// a configuration says which hardware counters a pass collects, counter data holds what it
-// collected.
+// Each function takes one structure, which starts with its own size. Images are opaque to the
+// caller. A configuration image selects the hardware counters that a pass collects; a counter data
+// image holds the collected values.
 #pragma once
 
 #include "collector/preload/cuda/cupti/cupti_abi.h"
@@ -36,7 +36,7 @@ struct CounterAvailability {
   void* reserved;
   void* context;
   std::size_t imageBytes;
-  std::uint8_t* image;  // nullptr: tells imageBytes
+  std::uint8_t* image;  // nullptr: the call sets imageBytes
 };
 struct HostInitialize {
   std::size_t bytes;
@@ -171,7 +171,7 @@ struct RangeInfo {
   const char* name;
 };
 
-// What CUPTI takes for a structure's size: up to its last field, without the padding behind it.
+// A structure's size for CUPTI: up to its last field, without the padding after it.
 template <typename Parameters>
 inline constexpr std::size_t kParameterBytes = sizeof(Parameters);
 template <>
@@ -211,7 +211,7 @@ struct ProfilerApi {
   ProfilerCall<RangeInfo> rangeInfo;
 };
 
-// False: the library lacks one of the functions, whose name is then in `missing`.
+// False: the library lacks one of the functions; `missing` is then its name.
 bool bindProfiler(void* library, ProfilerApi& api, const char*& missing) noexcept;
 
 // Zeroed parameters with their size filled in.

@@ -1,5 +1,5 @@
-// malloc and its family. Each call of fewer bytes than are recorded goes straight on; the allocator
-// behind is called outside of all that is done to record it.
+// malloc and its family. Calls below the size threshold are only forwarded. The real allocator is
+// called outside of all recording work.
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/memory/interposer/c_allocator.h"
 #include "collector/preload/memory/interposer/torch_allocator.h"
@@ -15,8 +15,8 @@ inline bool isSmall(std::size_t bytes) noexcept {
   return __builtin_expect(bytes < gThreshold, 1);
 }
 
-// A block from a function that takes these arguments. Inlined, so that the wrapper's frame is the
-// innermost that a stack of the allocation has.
+// Returns a block from a function that takes these arguments. Inlined, so that the wrapper's frame
+// is the innermost one in the allocation's stack.
 template <typename... Arguments>
 [[gnu::always_inline]] inline void* given(std::size_t bytes,
                                           void* (*function)(Arguments...),
@@ -32,7 +32,7 @@ template <typename... Arguments>
   const Taken taken = takeBlock(block);
   void* const fresh = gBehind.realloc(block, bytes);
   if (fresh == nullptr && bytes != 0) {
-    putBack(taken);  // the program has it as it was
+    putBack(taken);  // the program still has the block, unchanged
     return fresh;
   }
   noteReleased(taken);
@@ -40,7 +40,7 @@ template <typename... Arguments>
   return fresh;
 }
 
-// The loader's first block outlives its lookup, and grows.
+// The loader's first block is used after the lookup, and grows.
 [[gnu::cold, gnu::noinline]] void* movedFromFirst(const void* block, std::size_t bytes) noexcept {
   const std::size_t most = firstMemoryFrom(block);
   void* const fresh = gBehind.malloc(bytes);
@@ -72,7 +72,7 @@ SONDE_EXPORT void* realloc(void* block, std::size_t bytes) {
                                                    : resized(block, bytes);
 }
 
-// libc's calls realloc(), too: this one.
+// libc's reallocarray() calls realloc(), which is this library's.
 SONDE_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) {

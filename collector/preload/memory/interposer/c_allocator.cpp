@@ -15,7 +15,7 @@ namespace {
 constinit std::atomic<std::size_t> gFirstUsed{0};
 constinit __thread bool tLooksUp __attribute__((tls_model("initial-exec"))) = false;
 
-// Zeroed; nullptr, with errno, when there is no more.
+// Returns zeroed memory; nullptr, with errno, if there is no more.
 void* firstMemory(std::size_t bytes) noexcept {
   constexpr std::size_t kAlignment = 64;
   if (bytes <= kFirstBytes - kAlignment) {
@@ -34,7 +34,8 @@ void find(Function& function, const char* name) noexcept {
     function = reinterpret_cast<Function>(found);
 }
 
-// False: this is the lookup itself, which takes memory. Two threads find the same.
+// False: this call comes from the lookup itself, which allocates. Two threads find the same
+// functions.
 bool findBehind() noexcept {
   if (tLooksUp)
     return false;
@@ -54,7 +55,8 @@ bool findBehind() noexcept {
   return true;
 }
 
-// As `function` of gBehind before that has been found, when it is `first`, and where there is none.
+// Stands in for `function` of gBehind until it is found, when it is still `first`, and if it does
+// not exist.
 template <auto function, auto first, typename... Arguments>
 void* orFirst(std::size_t bytes, Arguments... arguments) noexcept {
   return findBehind() && gBehind.*function != first ? (gBehind.*function)(arguments...)

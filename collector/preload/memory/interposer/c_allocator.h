@@ -1,7 +1,7 @@
-// The allocator behind this library's functions: libc's, or whichever else comes after it. And what
-// is given while that is being looked up, because to look it up takes memory.
+// The real allocator behind this library's functions: libc's, or whichever comes next. Also
+// provides memory while that is being looked up, because the lookup allocates.
 //
-// Any thread; from the first allocation on, which the loader makes before constructors have run.
+// Any thread, from the first allocation on, which the loader makes before constructors have run.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ struct CAllocator {
   void* (*pvalloc)(std::size_t);
 };
 
-// Begins with functions that look the others up, so that nobody has to ask.
+// Starts with functions that do the lookup, so callers need no check.
 extern CAllocator gBehind;
 
 inline constexpr std::size_t kFirstBytes = std::size_t{16} << 10;
 extern char gFirstMemory[kFirstBytes];
 
-// Given while the allocator is looked up; never given back.
-// How much of it there is from this block on, which is at most that long.
+// gFirstMemory is handed out while the allocator is looked up, and never freed. Returns the bytes
+// available from this block on; the block is at most that long.
 inline std::size_t firstMemoryFrom(const void* block) noexcept {
   return kFirstBytes - static_cast<std::size_t>(static_cast<const char*>(block) - gFirstMemory);
 }

@@ -17,7 +17,7 @@ struct Place {
   std::uint32_t way;  // kWays: none
 };
 
-// An address has two buckets: the table is nearly full before both are.
+// An address has two possible buckets, so the table is nearly full before both are.
 struct Choices {
   std::uint32_t bucket[2];
 };
@@ -34,7 +34,7 @@ std::atomic<std::uint32_t>& onPageOf(std::uint64_t address) noexcept {
   return gLiveBlocks.onPage[address >> kPageBits & (kFilterSize - 1)];
 }
 
-// A free place becomes kFilling.
+// Marks a free place as kFilling.
 Place claim(std::uint32_t bucket) noexcept {
   for (std::uint32_t way = 0; way < kWays; ++way) {
     std::uint64_t free = 0;
@@ -46,7 +46,7 @@ Place claim(std::uint32_t bucket) noexcept {
   return {bucket, kWays};
 }
 
-// No block is at nullptr, which is what free places hold.
+// No block is at nullptr, which marks free places.
 Place placeOf(std::uint64_t address) noexcept {
   if (address <= kFilling)
     return {0, kWays};
@@ -91,7 +91,7 @@ std::uint64_t takeLive(std::uint64_t address) noexcept {
   std::uint64_t mine = address;
   if (!gLiveBlocks.buckets[place.bucket].address[place.way].compare_exchange_strong(
           mine, 0, std::memory_order_acq_rel, std::memory_order_relaxed))
-    return 0;  // given back twice
+    return 0;  // freed twice
   onPageOf(address).fetch_sub(1, std::memory_order_relaxed);
   return ticks;
 }

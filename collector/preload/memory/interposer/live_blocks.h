@@ -1,12 +1,12 @@
-// Which blocks of memory that are in use now have been recorded, and since when: what tells at a
-// free whether there is anything to say.
+// The recorded blocks of memory that are in use, and their allocation ticks. At a free they show
+// whether there is anything to record.
 //
-// One table of fixed size for the process, without locks; any thread, also in signal handlers. A
-// forked child finds it empty, since what it has from its parent is recorded in none of its files.
+// One table of fixed size per process, without locks; any thread, also in signal handlers. It is
+// empty in a forked child, because the blocks of its parent are not recorded in the child's files.
 //
-// An address belongs to one thread at a time: to the one that the allocator has given it to, until
-// that gives it back. So nobody else looks for an address that is being put in or taken out, but
-// programs that give a block back twice, of whom one finds it.
+// An address belongs to one thread at a time: the allocator gives it to a thread, until that thread
+// frees it. So no other thread looks up an address while it is inserted or removed, except in
+// programs that free a block twice; then only one of the frees finds it.
 #pragma once
 
 #include <atomic>
@@ -19,33 +19,34 @@ inline constexpr std::uint32_t kFilterSize = 1 << 15;
 inline constexpr std::uint32_t kBuckets = 1 << 15;
 inline constexpr std::uint32_t kWays = 8;
 
-// A cache line of addresses; 0: free, 1: being filled in.
+// One cache line of addresses; 0: free, 1: being filled in.
 struct alignas(64) Bucket {
   std::atomic<std::uint64_t> address[kWays];
 };
 
-// Zeroed by the kernel in every child.
+// The kernel zeroes it in every child.
 struct alignas(4096) LiveBlocks {
-  std::atomic<std::uint32_t> onPage[kFilterSize];  // how many begin on pages with such a number
+  // Number of blocks that begin on pages with this hash.
+  std::atomic<std::uint32_t> onPage[kFilterSize];
   Bucket buckets[kBuckets];
   std::atomic<std::uint64_t> since[kBuckets][kWays];  // ticks
 };
 extern LiveBlocks gLiveBlocks;
 
-// False: it is not there. One load, and that of a place that the page's other blocks share: all
-// that a free costs where nothing of its page is recorded.
+// False: it is not recorded. One load of a place that the page's other blocks share. That is the
+// whole cost of a free on a page without recorded blocks.
 inline bool mayBeLive(std::uint64_t address) noexcept {
   const std::uint64_t page = address >> kPageBits & (kFilterSize - 1);
   return __builtin_expect(gLiveBlocks.onPage[page].load(std::memory_order_relaxed) != 0, 0);
 }
 
-// `ticks` > 0. False: no room. Requires: it is not there.
+// `ticks` > 0. False: no room. Requires: the address is not in the table.
 bool putLive(std::uint64_t address, std::uint64_t ticks) noexcept;
-// Its ticks; 0: it is not there.
+// Both return the block's ticks; 0: not in the table. takeLive() also removes it.
 std::uint64_t findLive(std::uint64_t address) noexcept;
 std::uint64_t takeLive(std::uint64_t address) noexcept;
 
-// Has the kernel empty the table in children. False: it cannot.
+// Makes the kernel empty the table in children. False: it cannot.
 bool emptyLiveBlocksInChildren() noexcept;
 
 }  // namespace sonde::preload::memory

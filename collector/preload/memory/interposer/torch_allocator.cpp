@@ -17,7 +17,7 @@ constinit InterposedLibrary gTorch{kNames};
 constinit Interposed<void* (*)(std::size_t)> gAlloc{gTorch, "_ZN3c109alloc_cpuEm"};
 constinit Interposed<void (*)(void*)> gFree{gTorch, "_ZN3c108free_cpuEPv"};
 
-// What PyTorch does itself, for a caller whose own has not been found.
+// Allocates as PyTorch does, for a caller whose own function was not found.
 void* alignedAlloc(std::size_t bytes) noexcept {
   constexpr std::size_t kAlignment = 64;
   void* block = nullptr;
@@ -29,7 +29,7 @@ void* alignedAlloc(std::size_t bytes) noexcept {
 
 using namespace sonde::preload::memory;
 
-// c10::alloc_cpu(unsigned long), which throws when there is no memory.
+// c10::alloc_cpu(unsigned long), which throws if there is no memory.
 SONDE_EXPORT void* _ZN3c109alloc_cpuEm(std::size_t bytes) {
   if (!gAlloc.find(__builtin_return_address(0)))
     return alignedAlloc(bytes);
@@ -41,8 +41,8 @@ SONDE_EXPORT void* _ZN3c109alloc_cpuEm(std::size_t bytes) {
   return block;
 }
 
-// c10::free_cpu(void*). It calls free(), which would say so, too, but in a program that brings one
-// of its own.
+// c10::free_cpu(void*). It calls free(), which records the release too, except in a program that
+// has its own free().
 SONDE_EXPORT void _ZN3c108free_cpuEPv(void* block) {
   noteRelease(block);
   if (gFree.find(__builtin_return_address(0)))

@@ -1,16 +1,16 @@
-// PyTorch's allocator for the processor, c10::alloc_cpu and c10::free_cpu, through which all its
-// tensors in the host's own memory go.
+// PyTorch's CPU allocator, c10::alloc_cpu and c10::free_cpu. It allocates all tensors in host
+// memory.
 #pragma once
 
 #include <cstddef>
 
 namespace sonde::preload::memory {
 
-// What c10::alloc_cpu is about to ask libc for on the calling thread; 0: it is not at that. Asked
-// for once, so that one that an exception has left does no harm.
+// The size that c10::alloc_cpu is about to request from libc on the calling thread; 0: none. It is
+// used once, so a value that an exception leaves behind does no harm.
 extern __thread std::size_t tTorchAsks __attribute__((tls_model("initial-exec")));
 
-// Whether this block is the one that c10::alloc_cpu asks for, and is recorded as that.
+// Whether c10::alloc_cpu requests this block, which is then recorded as PyTorch's.
 inline bool isTorchsOwn(std::size_t bytes) noexcept {
   const bool own = tTorchAsks == bytes;
   if (own)

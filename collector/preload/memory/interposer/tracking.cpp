@@ -17,9 +17,9 @@ namespace {
 
 constinit std::atomic<const Hooks*> gHooks{nullptr};
 
-// Where the calling thread records. What is allocated for that, when a thread is new, is not the
-// program's. One that was left by longjmp out of a signal handler no longer counts once the thread
-// records further up its stack.
+// The stack position at which the calling thread is recording; 0: it is not. Allocations that
+// recording itself makes, on a new thread, are not the program's. A longjmp out of a signal handler
+// may leave an old position; it is ignored once the thread records further up its stack.
 constinit __thread std::uint64_t tRecordsAt __attribute__((tls_model("initial-exec"))) = 0;
 
 class Recording {
@@ -51,7 +51,7 @@ void record(const Hooks& hooks, const Taken& taken, std::uint64_t ticks) noexcep
   hooks.released(release);
 }
 
-// Whether a malloc of the program's own is in front of this library's.
+// Whether the program has a malloc of its own, which hides this library's.
 bool isOverlooked() noexcept {
   Dl_info own{};
   Dl_info first{};
@@ -82,7 +82,7 @@ void noteGiven(const void* block,
   const std::uint64_t before = mayBeLive(address) ? findLive(address) : 0;
   if (before >= begin)
     return;
-  // An address that is given anew was given back in a way that nobody has seen.
+  // The address is allocated again, so it was freed without Sonde seeing it.
   if (before != 0 && takeLive(address) != 0)
     record(hooks, {address, before, 0}, begin);
   if (!putLive(address, now)) {
@@ -103,8 +103,8 @@ Taken takeBlock(const void* block) noexcept {
   const std::uint64_t address = idOf(block);
   if (hooks == nullptr || !mayBeLive(address))
     return {address, 0, 0};
-  // Small blocks that are on a page with a recorded one come here, too: what is not recorded costs
-  // no clock.
+  // Small blocks on the same page as a recorded one also get here. For blocks that are not recorded
+  // the clock is not read.
   const std::uint64_t since = takeLive(address);
   return {address, since, since == 0 ? 0 : hooks->ticks()};
 }

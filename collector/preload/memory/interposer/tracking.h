@@ -1,5 +1,5 @@
-// What the wrappers of this library share: what is recorded of a block that they have been given or
-// are about to give back. Any thread; keeps errno.
+// Shared by the wrappers of this library: records blocks that were allocated or are about to be
+// freed. Any thread; keeps errno.
 #pragma once
 
 #include "collector/preload/memory/interposer/live_blocks.h"
@@ -10,35 +10,36 @@
 
 namespace sonde::preload::memory {
 
-// The least bytes of malloc that are recorded; SIZE_MAX: nothing is, as long as nobody has begun.
+// malloc blocks from this size on are recorded; SIZE_MAX: none, until recording begins.
 extern std::size_t gThreshold;
 
 inline std::uint64_t idOf(const void* block) noexcept {
   return reinterpret_cast<std::uint64_t>(block);
 }
 
-// Now; 0: nothing is recorded.
+// The current ticks; 0: nothing is recorded.
 std::uint64_t trackingTicks() noexcept;
 
-// The calling thread has been given a block by a call that it was in from `begin`, trackingTicks(),
-// on. Nothing where that is 0, where there is no block, or where a call inside of that one was
-// given the same.
+// The calling thread has got a block from a call that began at `begin` (from trackingTicks()).
+// Records nothing if `begin` is 0, if there is no block, or if a nested call has already recorded
+// it.
 void noteGiven(const void* block,
                std::size_t bytes,
                std::uint64_t begin,
                wire::Allocator allocator) noexcept;
 
-// What is remembered of a recorded block, for as long as the program's own call may still fail.
+// The removed entry of a recorded block, in case the program's own call fails and it must be put
+// back.
 struct Taken {
   std::uint64_t address;
-  std::uint64_t since;  // 0: it was not recorded
-  std::uint64_t ticks;  // when it was taken
+  std::uint64_t since;  // 0: not recorded
+  std::uint64_t ticks;  // when it was removed
 };
 Taken takeBlock(const void* block) noexcept;
 void putBack(const Taken& taken) noexcept;
 void noteReleased(const Taken& taken) noexcept;
 
-// The calling thread is about to give this block back.
+// The calling thread is about to free this block.
 [[gnu::cold]] void noteLiveReleased(const void* block) noexcept;
 inline void noteRelease(const void* block) noexcept {
   if (mayBeLive(idOf(block)))

@@ -1,7 +1,7 @@
-// What differs between the implementations of MPI that Sonde knows: Open MPI's interface, whose
-// handles are pointers, and that of MPICH and its relatives (Intel MPI, MVAPICH2, Cray MPICH:
-// www.mpich.org/abi), whose handles are ints. So that it needs neither's headers, and one library
-// serves both, what the program passes is carried in machine words.
+// The differences between the MPI implementations that Sonde supports. Open MPI's handles are
+// pointers. Those of MPICH and its relatives (Intel MPI, MVAPICH2, Cray MPICH: www.mpich.org/abi)
+// are ints. The program's arguments are carried in machine words, so this library needs neither's
+// headers and serves both.
 #pragma once
 
 #include "collector/wire/words.h"
@@ -11,10 +11,9 @@
 
 namespace sonde::preload::mpi {
 
-// An argument of a call as it is in its register or stack slot. Of an int the upper half is
-// undefined.
+// An argument of a call, as in its register or stack slot. For an int the upper half is undefined.
 using Word = std::uintptr_t;
-// A communicator, request, datatype or message, in full.
+// A communicator, request, datatype or message, at full width.
 using Handle = std::uint64_t;
 
 inline constexpr int kSuccess = 0;
@@ -28,7 +27,7 @@ inline int intOf(Word word) noexcept {
   return static_cast<int>(word);
 }
 
-// How one message was received.
+// The source, tag and size of a received message.
 struct Received {
   int source;
   int tag;
@@ -60,37 +59,39 @@ struct Abi {
   Handle noRequest;
   Handle noProcessMessage;  // MPI_MESSAGE_NO_PROC
   Handle noType;            // MPI_DATATYPE_NULL
-  Handle doneRequest;       // one that stands for all that were done at once; 0: there is none
+  Handle doneRequest;       // stands for all requests that finished immediately; 0: none
   Datatype types[kMaxDatatypes];
 
   Handle handle(Word word) const noexcept {
     return intHandles ? static_cast<std::uint32_t>(word) : word;
   }
   std::size_t handleBytes() const noexcept { return intHandles ? 4 : 8; }
-  // The n-th of an array of handles.
+  // Element `index` of an array of handles.
   Handle handleAt(Word array, std::size_t index) const noexcept {
     if (array == 0)
-      return noRequest;  // MPI will say what is wrong
+      return noRequest;  // MPI will report the error
     return intHandles ? reinterpret_cast<const std::uint32_t*>(array)[index]
                       : reinterpret_cast<const std::uint64_t*>(array)[index];
   }
-  // Whether a request that was just started stands for any number of them, all done.
+  // Whether a request that was just started is the shared one for requests that finished
+  // immediately.
   bool isShared(Handle request) const noexcept {
     constexpr Handle kBuiltIn = 0x4000'0000;
     return intHandles ? (request & 0xc000'0000) == kBuiltIn : request == doneRequest;
   }
-  // Requires: a status that was filled in.
+  // Requires: a status that MPI has filled in.
   Received received(const void* status) const noexcept;
-  // What MPI_Waitall and its like say of one request.
+  // The error of one request in a status from MPI_Waitall and similar calls.
   int errorIn(const void* status) const noexcept;
-  // Whether that is told at all; that it has not ended.
+  // Whether `result` means that the statuses contain errors; whether `error` means that the request
+  // has not ended.
   bool isInStatus(int result) const noexcept { return errorClass(result) == errorInStatus; }
   bool isPending(int error) const noexcept { return errorClass(error) == errorPending; }
   int errorClass(int error) const noexcept { return intHandles ? error & 0x7f : error; }
 };
 
-// The interface of the MPI that is loaded; nullptr: one that Sonde does not know, and then
-// `version`, which has room for `size` bytes, is its name for itself.
+// Returns the interface of the loaded MPI. nullptr: Sonde does not support it; `version`, with room
+// for `size` bytes, is then the MPI's own name.
 const Abi* chooseAbi(char* version, std::size_t size) noexcept;
 
 }  // namespace sonde::preload::mpi

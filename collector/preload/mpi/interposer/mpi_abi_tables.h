@@ -1,5 +1,5 @@
 // The two interfaces, as constants: from Open MPI 4.1's mpi.h and MPICH 4.0's.
-// tests/preload/mpi_abi.cpp holds them to the headers where these are.
+// tests/preload/mpi_abi.cpp compares them with the headers where these are installed.
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_abi.h"
@@ -19,7 +19,7 @@ static_assert(sizeof(OpenMpiStatus) <= kMaxStatusBytes);
 
 struct MpichStatus {
   unsigned bytesLow;
-  unsigned bytesHigh;  // the lowest bit: it was cancelled
+  unsigned bytesHigh;  // the lowest bit: cancelled
   int source;
   int tag;
   int error;

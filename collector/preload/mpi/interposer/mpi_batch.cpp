@@ -7,14 +7,14 @@
 namespace sonde::preload::mpi {
 namespace {
 
-// At the beginning of memory that nobody uses now: how much it is.
+// The header of an unused block of memory: its size.
 struct Spare {
   std::size_t bytes;
 };
-constexpr std::size_t kSpares = 16;  // for so many threads at a time
+constexpr std::size_t kSpares = 16;  // for this many threads at a time
 constinit std::atomic<Spare*> gSpares[kSpares] = {};
 
-// Programs test for their requests a million times a second.
+// Reuses memory, because programs test their requests a million times a second.
 void takeMemory(Batch& batch, std::size_t bytes) noexcept {
   for (std::atomic<Spare*>& place : gSpares) {
     if (place.load(std::memory_order_relaxed) == nullptr)

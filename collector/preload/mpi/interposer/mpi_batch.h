@@ -1,6 +1,6 @@
-// Several requests that one call of MPI waits or tests for: their handles, which MPI takes from the
-// program's array, and a status each where the program wants none. Any thread. Requires:
-// isActive().
+// The requests of one call of MPI that waits or tests for several. Copies their handles, because
+// MPI overwrites the program's array, and provides a status for each if the program wants none. Any
+// thread. Requires: isActive().
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_messages.h"
@@ -9,14 +9,15 @@
 
 namespace sonde::preload::mpi {
 
-// Between openBatch() and closeBatch(). No destructor, so that what MPI's error handlers throw
-// passes. What is more than `kFew` of them lies in memory that is kept for the next such call.
+// Valid between openBatch() and closeBatch(). No destructor, so that exceptions of MPI's error
+// handlers pass through. More than `kFew` requests need memory, which is kept for the next such
+// call.
 struct Batch {
   static constexpr std::size_t kFew = 64;
   std::size_t count;
-  Handle* handles;  // nullptr: there is no memory for them
+  Handle* handles;  // nullptr: no memory for them
   RequestOrder before;
-  Word statuses;  // what MPI is given
+  Word statuses;  // the array that MPI gets
   void* memory;
   std::size_t memoryBytes;
   Handle fewHandles[kFew];

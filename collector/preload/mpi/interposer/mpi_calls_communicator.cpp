@@ -1,4 +1,4 @@
-// Communicators: how they are made, and when they go.
+// Creation and destruction of communicators.
 #include "collector/preload/mpi/interposer/mpi_messages.h"
 #include "collector/preload/mpi/interposer/mpi_wrapper.h"
 
@@ -16,7 +16,7 @@ int making(Name& name, Word place, Call call) {
   return result;
 }
 
-// It may not be asked about before its request has ended.
+// MPI may not be asked about the communicator before its request has ended.
 template <typename Call>
 int makingLater(Name& name, Word parent, Word place, Word request, Call call) {
   const std::uint64_t begin = now();
@@ -54,7 +54,7 @@ namespace mpi = sonde::preload::mpi;
 using mpi::Name;
 using mpi::Word;
 
-// `made`: the parameter that the new handle is written to.
+// `made`: the parameter that receives the new handle.
 #define SONDE_MPI_MAKING(name, parameters, arguments)                  \
   namespace {                                                          \
   template <typename Real>                                             \

@@ -14,7 +14,7 @@ struct Crossings {
   Crossing receiving;
 };
 
-// As two messages of which one is the call.
+// Records two messages, one of which stands for the call.
 void record(const Ends& ends,
             const Crossings& crossings,
             std::uint64_t bytes,
@@ -32,7 +32,7 @@ void record(const Ends& ends,
   recordOne(hasReceived ? received : sent, hasSent || hasReceived);
 }
 
-// It may have sent and received all the same.
+// A failed call may have sent or received.
 void recordFailed(const Ends& ends,
                   const Crossings& crossings,
                   const wire::Message& call) noexcept {
@@ -43,7 +43,7 @@ void recordFailed(const Ends& ends,
   recordOne(call, false);
 }
 
-// `bytes()`: how many are sent. `call(place)`: the call.
+// `bytes()`: number of bytes sent. `call(place)`: makes the call.
 template <typename Bytes, typename Call>
 [[gnu::always_inline]] inline int blocking(
     Name& name, const Ends& ends, Word status, Bytes bytes, Call call) {
@@ -63,7 +63,7 @@ template <typename Bytes, typename Call>
   return result;
 }
 
-// `exchange()`: what was called, which means something once the call has succeeded.
+// `exchange()`: the call's arguments, which are valid only if the call succeeded.
 template <typename What, typename Call>
 int nonblocking(Name& name, Word request, const Ends& ends, What exchange, Call call) {
   const Crossing sending = enterSend(ends.to);

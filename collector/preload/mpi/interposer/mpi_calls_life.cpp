@@ -1,4 +1,4 @@
-// When MPI begins and ends.
+// The start and end of MPI.
 #include "collector/preload/mpi/interposer/mpi_group.h"
 #include "collector/preload/mpi/interposer/mpi_messages.h"
 #include "collector/preload/mpi/interposer/mpi_wrapper.h"
@@ -9,14 +9,15 @@ namespace {
 constexpr int kThreadMultiple = 3;
 constexpr std::size_t kVersionBytes = 96;
 
-// The environment may raise what the program has asked for.
+// Returns the actual thread level: the environment may raise the requested one.
 bool givesThreads() noexcept {
   static constinit RealMpi<int (*)(int*)> ask{"PMPI_Query_thread"};
   int level = kThreadMultiple;
   return !ask.find(nullptr) || ask()(&level) != kSuccess || level == kThreadMultiple;
 }
 
-// Of a process that MPI_Comm_spawn started the communicator to those who did; 0: it did not.
+// In a process that MPI_Comm_spawn started: the communicator to the processes that called it. Else
+// 0.
 Handle parent() noexcept {
   static constinit RealMpi<int (*)(Handle*)> ask{"PMPI_Comm_get_parent"};
   Handle found = 0;
@@ -24,7 +25,7 @@ Handle parent() noexcept {
   return told && found != gSession.abi->noCommunicator ? found : 0;
 }
 
-// Whether this MPI, which has begun, is one to record.
+// Whether the MPI that has started is to be recorded.
 bool chooseMpi() noexcept {
   gSession.hooks = findHooks();
   if (gSession.hooks == nullptr || !gSession.hooks->isSource())
@@ -39,7 +40,7 @@ bool chooseMpi() noexcept {
   return true;
 }
 
-// MPI_COMM_WORLD is there; perhaps a session was there before it.
+// MPI_COMM_WORLD exists now; a session may have existed before.
 void begin() noexcept {
   if (isActive()) {
     communicatorOf(gSession.abi->world);
@@ -61,7 +62,7 @@ void beginSession(Word place) noexcept {
   beginCommunicators(0, 0);
 }
 
-// What was not waited for is not known to have ended.
+// For requests that were not waited for, the end is unknown.
 void end() noexcept {
   if (!isActive())
     return;
@@ -70,7 +71,7 @@ void end() noexcept {
   gSession.active.store(false, std::memory_order_release);
 }
 
-// Between MPI_Init and MPI_Finalize.
+// Whether MPI_Init has been called, and MPI_Finalize not yet.
 bool hasWorld() noexcept {
   static constinit RealMpi<int (*)(int*)> begun{"PMPI_Initialized"};
   static constinit RealMpi<int (*)(int*)> ended{"PMPI_Finalized"};
@@ -84,7 +85,7 @@ std::uint64_t ticksBefore() noexcept {
   return hooks == nullptr ? 0 : hooks->ticks();
 }
 
-// One is about to end. True: with it all that is recorded.
+// A session is about to end. True: recording ends with it.
 bool dropSession(Word place) noexcept {
   return isActive() && place != 0 && dropWorldOf(gSession.abi->handleAt(place, 0)) && !hasWorld();
 }

@@ -1,4 +1,4 @@
-// Messages that are sent and received while the program waits.
+// Blocking sends and receives.
 #include "collector/preload/mpi/interposer/mpi_messages.h"
 #include "collector/preload/mpi/interposer/mpi_wrapper.h"
 

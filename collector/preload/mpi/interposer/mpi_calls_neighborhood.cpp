@@ -1,4 +1,4 @@
-// Collectives of which each member exchanges data with its neighbours in the communicator's
+// Collectives in which each member exchanges data with its neighbours in the communicator's
 // topology.
 #include "collector/preload/mpi/interposer/mpi_collective_calls.h"
 #include "collector/preload/mpi/interposer/mpi_neighbor_facts.h"

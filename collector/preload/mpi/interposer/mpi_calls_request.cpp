@@ -1,4 +1,4 @@
-// Messages that a request stands for: how they are started.
+// The start of requests for messages.
 #include "collector/preload/mpi/interposer/mpi_posting.h"
 #include "collector/preload/mpi/interposer/mpi_wrapper.h"
 
@@ -54,7 +54,7 @@ int prepareReceive(
       });
 }
 
-// A persistent request is about to begin again, and has, unless `result` says that it has not.
+// A persistent request is about to start again, and has started unless `result` reports an error.
 void prepareToStart(Handle handle) noexcept {
   if (!gSession.manyThreads)
     return;
@@ -74,7 +74,7 @@ void startAgain(Handle handle, int result, Interval call) noexcept {
     startCollective(*request, call);
 }
 
-// The handle stays the same.
+// The handle does not change.
 template <typename Real>
 int startOne(Real real, Name& name, Word place) {
   const Handle handle = requestAt(place);
@@ -100,7 +100,7 @@ int startAll(Real real, Name& name, Word count, Word places) {
   return result;
 }
 
-// A message that a probe has matched: the number it has got, until it is received.
+// A message that a probe has matched: the number that it got, until it is received.
 template <typename Real>
 int matchedProbe(Real real,
                  Name& name,

@@ -1,12 +1,12 @@
-// How requests end: waits and tests. A test that finds nothing done leaves no record, because
-// programs ask a million times a second; so does a probe that finds nothing.
+// The end of requests: waits and tests. A test or a probe that finds nothing leaves no record,
+// because programs call them a million times a second.
 #include "collector/preload/mpi/interposer/mpi_batch.h"
 #include "collector/preload/mpi/interposer/mpi_wrapper.h"
 
 namespace sonde::preload::mpi {
 namespace {
 
-// A request has ended: if it is not persistent the program does not have its handle any more.
+// A request has ended. Unless it is persistent, the program no longer has its handle.
 void settle(const RequestId& id, const void* status, std::uint64_t end) noexcept {
   Request* const request = findRequest(id);
   if (request == nullptr)
@@ -18,7 +18,7 @@ void settle(const RequestId& id, const void* status, std::uint64_t end) noexcept
     removeRequest(*request);
 }
 
-// One that has failed.
+// A request has failed.
 void abandon(const RequestId& id) noexcept {
   Request* const request = findRequest(id);
   if (request == nullptr)
@@ -38,7 +38,7 @@ void recordWait(Name& name, std::uint64_t begin, std::uint64_t end) noexcept {
   gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, end});
 }
 
-// A wait for one message says which.
+// A wait for one message shows which one.
 OpenCall openRequest(const RequestId& id,
                      std::uint32_t name,
                      std::uint64_t begin,
@@ -91,7 +91,7 @@ int testOne(Real real, Name& name, Word place, Word flag, Word status) {
   return result;
 }
 
-// The request stays the program's: only its message, or what else it stands for, has ended.
+// The program keeps the request: only its message or other operation has ended.
 template <typename Real>
 int getStatus(Real real, Name& name, Word handle, Word flag, Word status) {
   const RequestId id = requestOf(gSession.abi->handle(handle));
@@ -109,8 +109,8 @@ int getStatus(Real real, Name& name, Word handle, Word flag, Word status) {
   return result;
 }
 
-// The handles of those that are done have gone, but for persistent ones; these only their status
-// tells.
+// Finds out which requests are done: MPI has replaced their handles. For persistent requests only
+// the status shows it.
 void sortOut(const Batch& batch, Word requests, int result, std::uint64_t end) noexcept {
   const bool told = gSession.abi->isInStatus(result);
   for (std::size_t at = 0; batch.handles != nullptr && at < batch.count; ++at) {
@@ -126,7 +126,7 @@ void sortOut(const Batch& batch, Word requests, int result, std::uint64_t end) n
   }
 }
 
-// All of them, after MPI_Waitall or MPI_Testall.
+// Ends all requests after MPI_Waitall or MPI_Testall.
 void settleAll(Batch& batch, Name& name, Word requests, int result, std::uint64_t begin) noexcept {
   const std::uint64_t end = now();
   recordWait(name, begin, end);
@@ -161,8 +161,7 @@ int testAll(Real real, Name& name, Word count, Word requests, Word flag, Word st
   return result;
 }
 
-// The one that MPI_Waitany or MPI_Testany has found; after a failure nobody may have written to
-// `place`.
+// Ends the request that MPI_Waitany or MPI_Testany has found. After a failure `place` may be unset.
 void settleOne(const Batch& batch,
                Name& name,
                Word requests,
@@ -208,7 +207,8 @@ int testAny(Real real, Name& name, Word count, Word requests, Word index, Word f
   return result;
 }
 
-// MPI_Waitsome and MPI_Testsome: which of them, and a status for each of these.
+// MPI_Waitsome and MPI_Testsome: they return the indices of finished requests and a status for
+// each.
 template <bool tests, typename Real>
 int some(Real real, Name& name, Word count, Word requests, Word done, Word indices, Word statuses) {
   Batch batch;
@@ -217,7 +217,7 @@ int some(Real real, Name& name, Word count, Word requests, Word done, Word indic
   const OpenCall open = tests ? kNotShown : openWait(name(), begin, __builtin_frame_address(0));
   const int result = real(count, requests, done, indices, batch.statuses);
   closeCall(open);
-  // After other errors nobody may have written there.
+  // After other errors `done` may be unset.
   const bool told = result == kSuccess || gSession.abi->isInStatus(result);
   const int found = told ? *reinterpret_cast<const int*>(done) : 0;
   if (!tests || result != kSuccess || found > 0) {

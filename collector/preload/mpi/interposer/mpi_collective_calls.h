@@ -1,5 +1,5 @@
-// How the collectives are recorded: each function, its nonblocking form (MPI_I…) and its persistent
-// one (MPI_…_init, from MPI 4 on), with int counts and with large ones. Any thread. Requires:
+// Records the collectives: each function, its nonblocking form (MPI_I…) and its persistent form
+// (MPI_…_init, from MPI 4 on), with int counts and with large ones. Any thread. Requires:
 // isActive().
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace sonde::preload::mpi {
 
-// `facts(place)`: what was called; `call()`: the call.
+// `facts(place)`: the facts from the arguments; `call()`: makes the call.
 template <typename Facts, typename Call>
 int blocking(Name& name, wire::CollectiveOp op, Word communicator, Facts facts, Call call) {
   wire::Collective record{};
@@ -22,7 +22,7 @@ int blocking(Name& name, wire::CollectiveOp op, Word communicator, Facts facts, 
   if (result == kSuccess && numberCollective(record, communicator, place)) {
     describe(record, op, facts(place), name());
     gSession.hooks->collective(record);
-  } else {  // what it was called with may mean nothing
+  } else {  // the arguments may be invalid
     gSession.hooks->call(wire::SliceKind::Api, name(), {record.beginTicks, record.endTicks});
   }
   return result;
@@ -75,10 +75,10 @@ int persistent(
 
 }  // namespace sonde::preload::mpi
 
-// A function, its nonblocking form and its persistent one, which Open MPI 4 has as MPIX_…_init. One
-// handler for each. `facts` is an expression of `at`, the caller's Place, `Count` and the
-// parameters; `comm` is one of these. Requires: `mpi` means sonde::preload::mpi, Word and Name are
-// its.
+// Defines a function, its nonblocking form and its persistent form, which Open MPI 4 calls
+// MPIX_…_init, with one handler for each. `facts`: an expression of `at` (the caller's Place),
+// `Count` and the parameters. `comm` must be one of the parameters. Requires: `mpi` means
+// sonde::preload::mpi, whose Word and Name are visible.
 #define SONDE_MPI_COLLECTIVE(name, nonblockingName, op, parameters, arguments, facts)          \
   namespace {                                                                                  \
   template <typename Count, typename Real>                                                     \
@@ -125,7 +125,7 @@ int persistent(
                       SONDE_MPI_WORDS(arguments, info, request),                               \
                       prepare##name<int>)
 
-// The parameters that several have in common; `facts` is a function of these.
+// For functions with these common parameters; `facts` is a function of them.
 #define SONDE_MPI_OF_ALL(name, nonblockingName, op, facts)                                     \
   SONDE_MPI_COLLECTIVE(name,                                                                   \
                        nonblockingName,                                                        \
@@ -139,7 +139,7 @@ int persistent(
                                        Word comm),                                             \
                        SONDE_MPI_WORDS(send, sent, sendType, receive, got, receiveType, comm), \
                        facts<Count>(at, send, sent, sendType, got, receiveType))
-// With a count and a place for each that is received from …
+// With a count and a displacement for each peer to receive from …
 #define SONDE_MPI_OF_ALL_V(name, nonblockingName, op, facts)                             \
   SONDE_MPI_COLLECTIVE(                                                                  \
       name,                                                                              \
@@ -155,7 +155,7 @@ int persistent(
                       Word comm),                                                        \
       SONDE_MPI_WORDS(send, sent, sendType, receive, counts, places, receiveType, comm), \
       facts<Count>(at, send, sent, sendType, counts, receiveType))
-// … and for each that is sent to, perhaps with types for each, too.
+// … and for each peer to send to, perhaps with types for each, too.
 #define SONDE_MPI_TO_ALL_V(name, nonblockingName, op, facts)                                      \
   SONDE_MPI_COLLECTIVE(                                                                           \
       name,                                                                                       \

@@ -3,10 +3,11 @@
 namespace sonde::preload::mpi {
 namespace {
 
-constinit std::atomic<std::uint64_t> gNumber{1};  // of the next collective whose end is told later
+// The number of the next collective whose end is recorded separately.
+constinit std::atomic<std::uint64_t> gNumber{1};
 
-// The starts of one that is prepared share its number and are counted in the upper half: every rank
-// prepares them in the same order, but may start them in any.
+// All starts of one persistent collective share its number; the upper half counts them. Every rank
+// prepares them in the same order, but may start them in any order.
 constexpr std::uint64_t kOneStart = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -49,7 +50,7 @@ void startCollective(Request& request, Interval call) noexcept {
   record.flags = wire::Collective::kEnqueued;
   record.number = nextCollective();
   request.recorded = gSession.hooks->collective(record);
-  record.seq += kOneStart;  // of the next one
+  record.seq += kOneStart;  // for the next start
 }
 
 }  // namespace sonde::preload::mpi

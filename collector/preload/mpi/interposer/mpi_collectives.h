@@ -1,6 +1,6 @@
-// What the collectives of MPI were called with, as facts of a record. For each family of functions
-// one struct: its parameters as MPI has them, and what they mean for the calling rank. Any thread.
-// Requires: isActive().
+// The arguments of MPI's collectives, as facts of a record. Each family of functions has one
+// function that takes the parameters as MPI has them, and returns what they mean for the calling
+// rank. Any thread. Requires: isActive().
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_messages.h"
@@ -9,7 +9,7 @@ namespace sonde::preload::mpi {
 
 inline constexpr std::uint64_t kUnknownBytes = wire::Collective::kUnknownBytes;
 
-// How many bytes a rank puts in and gets out, and nccl-tests' size: the same on every rank.
+// The bytes that a rank sends and receives, and nccl-tests' size, the same on every rank.
 struct Amounts {
   std::uint64_t send = 0;
   std::uint64_t receive = 0;
@@ -22,15 +22,16 @@ struct CollectiveFacts {
   Word type = 0;  // 0: none
 };
 
-// The caller's place among those who call.
+// The caller's place among the members.
 struct Place {
   int rank;
   int size;   // of its own group
-  int peers;  // whom it exchanges data with, itself included unless there are two groups
+  int peers;  // ranks it exchanges data with; includes itself unless there are two groups
   bool inter;
   const Neighbors* around;  // in the topology
 
-  // Of two groups the members of one that take no part: their other arguments mean nothing.
+  // Whether the caller is in the root's group but takes no part; its other arguments are then
+  // undefined. Only with two groups.
   bool isOut(int root) const noexcept { return inter && root == gSession.abi->noProcess; }
   bool isRoot(int root) const noexcept { return inter ? root == gSession.abi->root : root == rank; }
 };
@@ -65,7 +66,7 @@ inline std::uint64_t bytesOfOne(Word type) noexcept {
   return datatypeOf(type).bytes;
 }
 
-// No data: MPI_Barrier.
+// MPI_Barrier has no data.
 inline CollectiveFacts factsOfBarrier() noexcept {
   return {};
 }
@@ -79,7 +80,7 @@ CollectiveFacts factsOfBcast(const Place& at, Word count, Word type, Word root) 
   return {{isRoot ? bytes : 0, isRoot ? 0 : bytes, bytes}, intOf(root), type};
 }
 
-// MPI_Reduce; without a root (-1) MPI_Allreduce and the scans.
+// MPI_Reduce; with root -1 MPI_Allreduce and the scans.
 template <typename Count>
 CollectiveFacts factsOfReduce(const Place& at, Word count, Word type, int root) noexcept {
   if (at.isOut(root))
@@ -89,7 +90,8 @@ CollectiveFacts factsOfReduce(const Place& at, Word count, Word type, int root) 
   return {{bytes, gets ? bytes : 0, bytes}, root, type};
 }
 
-// MPI_Gather: `own` is what each rank puts in, `parts` what the root gets from each.
+// MPI_Gather: `own` is the data that each rank sends, `parts` the data that the root receives from
+// each.
 template <typename Count>
 CollectiveFacts factsOfGather(const Place& at,
                               Word buffer,
@@ -108,7 +110,7 @@ CollectiveFacts factsOfGather(const Place& at,
   return {{one, isRoot ? all : 0, all}, root, isRoot ? partType : ownType};
 }
 
-// The same with a count for each rank, which only the root knows.
+// The same with one count per rank, which only the root knows.
 template <typename Count>
 CollectiveFacts factsOfGatherv(const Place& at,
                                Word buffer,
@@ -132,7 +134,7 @@ CollectiveFacts factsOfGatherv(const Place& at,
   return {{mine, all, all}, root, partType};
 }
 
-// MPI_Allgather and, with `bytes` of what it puts in, MPI_Alltoall.
+// MPI_Allgather and, with `bytes` of the sent data, MPI_Alltoall.
 template <typename Count>
 CollectiveFacts factsOfAllgather(
     const Place& at, Word buffer, Word own, Word ownType, Word part, Word partType) noexcept {
@@ -170,7 +172,7 @@ CollectiveFacts factsOfAlltoallv(
   return {{out, in, kUnknownBytes}, -1, partType};
 }
 
-// With a type for each peer, too.
+// The same with one type per peer.
 template <typename Count>
 std::uint64_t sumOfTyped(Word counts, Word types, int size, std::uint64_t absent = 0) noexcept {
   const auto* const values = reinterpret_cast<const Count*>(counts);
@@ -190,7 +192,7 @@ CollectiveFacts factsOfAlltoallw(
   return {{out, in, kUnknownBytes}, -1, 0};
 }
 
-// What is scattered is what the caller's own group shares out.
+// The caller's own group shares out the data that it scatters.
 template <typename Count>
 CollectiveFacts factsOfReduceScatter(const Place& at, Word parts, Word type) noexcept {
   const std::uint64_t all = sumOf<Count>(parts, at.size) * bytesOfOne(type);
@@ -205,17 +207,17 @@ CollectiveFacts factsOfReduceScatterBlock(const Place& at, Word part, Word type)
   return {{all, one, all}, -1, type};
 }
 
-// A collective's number among those of its communicator; false: it cannot be recorded. After the
-// call: whether there is such a communicator is MPI's to say.
+// Sets a collective's number within its communicator; false: it cannot be recorded. Call it after
+// the call of MPI, which checks whether the communicator is valid.
 bool numberCollective(wire::Collective& record, Word communicator, Place& place) noexcept;
 void describe(wire::Collective& record,
               wire::CollectiveOp op,
               const CollectiveFacts& facts,
               std::uint32_t name) noexcept;
-// The number of one whose end is told later.
+// The number of a collective whose end is recorded separately.
 std::uint64_t nextCollective() noexcept;
 
-// Of MPI_Gather and MPI_Gatherv the other way round.
+// Swaps sent and received bytes: MPI_Scatter is MPI_Gather in the other direction.
 inline CollectiveFacts turned(CollectiveFacts facts) noexcept {
   const std::uint64_t sent = facts.amounts.send;
   facts.amounts.send = facts.amounts.receive;

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::uint32_t kCommunicators = 4096;  // at a time; a power of two
 constexpr std::uint32_t kProbes = 64;
-constexpr Handle kTaken = ~Handle{0};  // somebody is filling it in, or emptying it
-constexpr Handle kGoing = kTaken - 1;  // freed, but it has requests yet
+constexpr Handle kTaken = ~Handle{0};  // a thread is filling in or emptying the entry
+constexpr Handle kGoing = kTaken - 1;  // freed, but still has requests
 
 constinit Communicator gPool[kCommunicators] = {};
-constinit std::atomic<Communicator*> gLast{nullptr};  // that was asked for
-constinit std::uint64_t gJob = 0;                     // mixed into all keys
+constinit std::atomic<Communicator*> gLast{nullptr};  // the last one looked up
+constinit std::uint64_t gJob = 0;                     // part of all keys
 
-// How many communicators of the same members there were.
+// The number of communicators with the same members.
 struct SameMembers {
   std::atomic<std::uint64_t> hash;  // 0: free
   std::atomic<std::uint32_t> count;
@@ -30,7 +30,7 @@ struct SameMembers {
 constexpr std::uint32_t kGroups = 8192;
 constinit SameMembers gGroups[kGroups] = {};
 
-// The counts of further tags, by communicator, peer, way and tag.
+// The counts for further tags, by communicator, peer, direction and tag.
 struct MoreTags {
   std::atomic<std::uint64_t> key;  // 0: free
   MessageCount count;
@@ -44,7 +44,8 @@ std::uint32_t indexOf(const Communicator& communicator) noexcept {
   return static_cast<std::uint32_t>(&communicator - gPool);
 }
 
-// 0, or their ordinal when there are more groups than the table holds: then keys may collide.
+// Returns the ordinal among communicators with the same members; 0 if there are more groups than
+// the table holds: then keys may collide.
 std::uint32_t ordinalOf(std::uint64_t hash) noexcept {
   for (std::uint32_t step = 0; step < kProbes; ++step) {
     SameMembers& place = gGroups[(spread(hash) + step) % kGroups];
@@ -63,8 +64,8 @@ void nameSides(Communicator& communicator, const Members& own, const Members& ot
   communicator.side[1] = communicator.otherSide[1] = '\0';
 }
 
-// What the launcher calls the job; 0: it says nothing that every rank finds. Those that
-// MPI_Comm_spawn started are another job in any case.
+// A hash of the launcher's job id; 0: it provides none that every rank finds. Processes that
+// MPI_Comm_spawn started are always another job.
 std::uint64_t hashOfJob(bool spawned) noexcept {
   std::uint64_t hash = spawned ? 1 : 0;
   for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
@@ -86,7 +87,8 @@ void nameKey(Communicator& communicator,
   key.text("mpi:").hexadecimal(members).text(".").number(ordinal);
 }
 
-// Whom it can talk to. What two MPI_COMM_WORLDs call each other's members is not the same.
+// Creates the table of peers. Members of another MPI_COMM_WORLD are marked, because two worlds
+// number their members differently.
 void layTable(Communicator& communicator, const Members& peers) noexcept {
   communicator.peers = peers.size;
   communicator.table =
@@ -97,7 +99,7 @@ void layTable(Communicator& communicator, const Members& peers) noexcept {
   }
 }
 
-// Everything but its handle.
+// Fills in everything except the handle.
 void fillIn(Communicator& communicator, Handle handle, const std::uint32_t* reserved) noexcept {
   Members own(handle, Members::Which::Own);
   communicator.rank = own.rank;
@@ -145,7 +147,8 @@ Communicator* make(Handle handle, const std::uint32_t* reserved = nullptr) noexc
   return nullptr;
 }
 
-// Of a communicator that goes: a later one in its place begins at 0.
+// Clears the counts of a communicator that is being removed, so that the next one in its place
+// starts at 0.
 void forgetTags(const Communicator& communicator) noexcept {
   const std::uint64_t index = indexOf(communicator) + 1;
   for (MoreTags& place : gTags) {
@@ -158,7 +161,7 @@ void forgetTags(const Communicator& communicator) noexcept {
   }
 }
 
-// If it is one that goes. One of those who find that out does it.
+// Empties the entry if it is marked as freed. If several threads notice that, one does it.
 void empty(Communicator& communicator) noexcept {
   Handle going = kGoing;
   if (!communicator.handle.compare_exchange_strong(going, kTaken))
@@ -186,7 +189,8 @@ MessageCount* claimCount(Communicator& communicator, int peer, Way way, int tag)
       (std::uint64_t{indexOf(communicator)} + 1) << (kTagBits + kPeerBits + 1) |
       std::uint64_t{static_cast<std::uint8_t>(way)} << (kTagBits + kPeerBits) |
       std::uint64_t{static_cast<std::uint32_t>(peer)} << kTagBits | static_cast<std::uint32_t>(tag);
-  for (std::uint32_t step = 0; step < kProbes; ++step) {  // behind what others have left free, too
+  // Also looks past entries that others have freed.
+  for (std::uint32_t step = 0; step < kProbes; ++step) {
     MoreTags& place = gTags[(spread(key) + step) % kTags];
     if (place.key.load(std::memory_order_acquire) == key)
       return &place.count;
@@ -236,7 +240,7 @@ std::uint32_t reserveCopy(const Communicator& of) noexcept {
 void addCommunicator(Handle handle, const std::uint32_t* reserved) noexcept {
   if (handle == gSession.abi->noCommunicator || handle == 0)
     return;
-  removeCommunicator(handle);  // one that went by a way that is not seen
+  removeCommunicator(handle);  // a communicator that was freed without Sonde seeing it
   make(handle, reserved);
 }
 

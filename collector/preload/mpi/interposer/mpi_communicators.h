@@ -1,8 +1,8 @@
-// The communicators of this process, and how many messages went which way through them.
+// The communicators of this process, and the number of messages through them in each direction.
 //
-// Every rank knows a communicator by the same key: which ranks of MPI_COMM_WORLD its members are,
-// and how many communicators had the same ones before. Any thread; nothing locks, and memory comes
-// from mmap when a communicator is first used.
+// Every rank knows a communicator by the same key. It consists of the ranks in MPI_COMM_WORLD of
+// the members, and the number of earlier communicators with the same members. Any thread; no
+// function locks. Memory comes from mmap when a communicator is first used.
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_abi.h"
@@ -13,19 +13,19 @@
 
 namespace sonde::preload::mpi {
 
-// The messages of one way and tag between this process and one peer.
+// The messages with one direction and tag between this process and one peer.
 struct MessageCount {
   static constexpr std::uint64_t kReady = std::uint64_t{1} << 32;
   std::atomic<std::uint64_t> next;
-  std::atomic<std::uint64_t> tagged;  // kReady | tag; 0: none yet. Of a table's first ones
-  std::atomic<bool> spoilt;           // numbers from here on may be off
+  std::atomic<std::uint64_t> tagged;  // kReady | tag; 0: none yet. For the first counts of a table
+  std::atomic<bool> spoilt;           // later numbers may be wrong
 
   static std::uint64_t tagOf(int tag) noexcept { return kReady | static_cast<std::uint32_t>(tag); }
   bool isOf(int tag) const noexcept { return tagged.load(std::memory_order_relaxed) == tagOf(tag); }
   bool isSpoilt() const noexcept { return spoilt.load(std::memory_order_relaxed); }
   void spoil() noexcept { spoilt.store(true, std::memory_order_relaxed); }
 
-  // The next message's number. `shared`: several threads may ask at a time.
+  // Returns the next message's number. `shared`: several threads may call at once.
   std::uint64_t take(bool shared) noexcept {
     if (shared)
       return next.fetch_add(1, std::memory_order_relaxed);
@@ -39,8 +39,8 @@ enum class Way : std::uint8_t { Send, Receive };
 
 struct Peer {
   std::atomic<std::uint32_t> channel;  // 0: not defined yet
-  MessageCount first[2];               // by Way, of the tag that came first
-  bool foreign;                        // it is of another MPI_COMM_WORLD
+  MessageCount first[2];               // by Way, for the first tag used
+  bool foreign;                        // in another MPI_COMM_WORLD
 };
 
 struct Communicator {
@@ -48,49 +48,49 @@ struct Communicator {
   std::uint32_t id;            // of its definition; 0: it could not be defined
   std::int32_t rank;           // of this process
   std::int32_t size;           // of this process's group
-  std::int32_t peers;          // whom it can talk to: of two groups the other one
+  std::int32_t peers;          // ranks it can talk to: with two groups, the other one's
   bool inter;
   Neighbors neighbors;    // in its topology
   std::uint64_t members;  // their hash
   char key[40];
-  char side[2];                         // of two groups this process's and …
+  char side[2];                         // with two groups: this process's and …
   char otherSide[2];                    // … the peers'; else empty
   std::atomic<std::uint64_t> seq;       // of the next collective
   std::atomic<std::uint32_t> moreTags;  // counts that are not in `table`
-  std::atomic<std::uint32_t> requests;  // that are kept of it
-  std::atomic<bool> untold;             // nobody knows from whom one that was received came
-  Peer* table;                          // `peers` of them; nullptr: there is no memory
+  std::atomic<std::uint32_t> requests;  // requests that refer to it
+  std::atomic<bool> untold;             // the source of a received message is unknown
+  Peer* table;                          // `peers` entries; nullptr: no memory
 
   bool has(int peer) const noexcept { return peer >= 0 && peer < peers && table != nullptr; }
 };
 
-// MPI has begun. `world`: MPI_COMM_WORLD, 0: there is none yet; `parent`: MPI_Comm_get_parent's, 0:
-// there is none. They are made known now, when every rank does so.
+// MPI has started. `world`: MPI_COMM_WORLD, 0: none yet; `parent`: from MPI_Comm_get_parent, 0:
+// none. They are registered now, because every rank does so at this point.
 void beginCommunicators(Handle world, Handle parent) noexcept;
 
-// The communicator behind a valid handle of the program's; nullptr: there is no room for more. One
-// that came by a way that is not seen is known from here on.
+// Returns the communicator with this valid handle; nullptr: no room for more. Registers a
+// communicator whose creation was not seen.
 Communicator* communicatorOf(Handle handle) noexcept;
 
-// The same, of a handle that may mean nothing: nullptr, too, when it was never asked for.
+// The same for a handle that may be invalid. Also nullptr if the handle was never looked up.
 Communicator* knownCommunicator(Handle handle) noexcept;
 
-// A request of it was added, has gone: a communicator that the program frees before lasts until
-// then, as it does in MPI.
+// A request of the communicator was added or has ended. A communicator that the program frees
+// earlier exists until then, as in MPI.
 void holdCommunicator(Communicator* communicator) noexcept;
 void letCommunicatorGo(Communicator* communicator) noexcept;
 
-// A copy of this one will be there later: its place among those of the same members is taken now,
-// when every rank asks for it in the same order.
+// The communicator is being copied by a nonblocking call. Reserves the copy's ordinal now, because
+// every rank requests it in the same order.
 std::uint32_t reserveCopy(const Communicator& of) noexcept;
 
-// It was just made, by a call that all its members make (`reserved`: and whose place was taken
-// before); it is about to go.
+// The communicator was just created by a call of all its members (`reserved`: with this ordinal,
+// reserved earlier), or is about to be freed.
 void addCommunicator(Handle handle, const std::uint32_t* reserved = nullptr) noexcept;
 void removeCommunicator(Handle handle) noexcept;
 
-// Both require has(peer). The channel: 0 when it cannot be defined; the count: nullptr when there
-// are more tags than the table holds.
+// Both require has(peer). defineChannelTo() returns 0 if the channel cannot be defined. findCount()
+// returns nullptr if there are more tags than the table holds.
 std::uint32_t defineChannelTo(Communicator& communicator, int peer) noexcept;
 MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) noexcept;
 
@@ -99,7 +99,7 @@ inline std::uint32_t channelTo(Communicator& communicator, int peer) noexcept {
   return __builtin_expect(known != 0, 1) ? known : defineChannelTo(communicator, peer);
 }
 
-// Whether a number that was taken of it may be off.
+// Whether a number taken from `count` may be wrong.
 inline bool isOff(const Communicator& communicator, const MessageCount* count, Way way) noexcept {
   return count == nullptr || count->isSpoilt() ||
          (way == Way::Receive && communicator.untold.load(std::memory_order_relaxed));

@@ -7,13 +7,14 @@
 namespace sonde::preload::mpi {
 namespace {
 
-// Who may take whose place among receives: those of one peer and tag, and those from anybody those
-// of all peers. So there is a gate for each peer and tag, one that all receives of a tag pass, and
-// one that those from anybody pass; the latter two for all tags together, too.
+// Which receives may take each other's messages: those with the same peer and tag. A receive from
+// any source may take the messages of all peers. So there is one gate per peer and tag, one that
+// all receives of a tag pass, and one for receives from any source. The latter two also exist for
+// all tags together.
 enum class Gate : std::uint8_t { Sends, Receives, AllReceives, FromAnybody };
 
-// By a hash: calls that share a gate by chance are taken for such as cross. The low half counts
-// those inside, the high half all that ever came.
+// Indexed by a hash: calls that share a gate by chance count as crossing. The low half counts calls
+// inside, the high half all calls so far.
 constexpr std::uint32_t kOfOneKind = 2048;
 constexpr std::uint32_t kKinds = 4;
 constexpr std::uint64_t kOne = (std::uint64_t{1} << 32) + 1;
@@ -39,7 +40,7 @@ std::uint32_t timesInside(const Crossing& crossing, std::uint16_t gate) noexcept
   return times;
 }
 
-// After the call has entered all of its gates.
+// Call it after the call has entered all of its gates.
 void watch(Crossing& crossing, std::uint16_t gate) noexcept {
   const std::uint64_t state = gGates[gate].load();
   const auto inside = static_cast<std::uint32_t>(state);

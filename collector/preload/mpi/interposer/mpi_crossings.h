@@ -1,7 +1,7 @@
-// Calls of several threads (MPI_THREAD_MULTIPLE) that are in MPI at the same time. Which of their
-// messages comes first is settled inside, and the numbers that they are given afterwards may be
-// the other way round: such a number is not exact. Any thread; nothing locks or allocates. Where
-// one thread is in MPI at a time nothing is done.
+// Detects calls of several threads (MPI_THREAD_MULTIPLE) that are in MPI at the same time. MPI
+// decides the order of their messages, and the numbers given to them afterwards may be in the
+// opposite order. Such a number is not exact. Any thread; no function locks or allocates. Does
+// nothing while only one thread may be in MPI.
 //
 //   const Crossing crossing = enterSend(to);
 //   result = MPI's call; the message takes its number
@@ -14,31 +14,31 @@
 
 namespace sonde::preload::mpi {
 
-// What goes to, or is to come from, a peer.
+// The communicator, peer and tag of a message.
 struct Envelope {
   Word communicator;
   Word peer;
   Word tag;
 };
 
-// One call's way through gates, each of which calls share that may take one another's place.
+// The gates that one call has entered. Calls whose messages may be exchanged share a gate.
 struct Crossing {
   static constexpr int kGates = 3;
   std::uint16_t entered[kGates];
   std::uint16_t watched[kGates];
-  std::uint32_t came[kGates];  // how many had come to a gate that is watched when this call had
+  std::uint32_t came[kGates];  // arrivals at each watched gate, when this call had entered
   std::uint8_t entries;
   std::uint8_t watches;
   bool crossed;
 };
 
-// How a receive from anybody is numbered: by the status of the call that is about to be made, whose
-// thread and time the message has, or of another one, later.
+// When a receive from any source gets its number: now, from the status of the call that is about to
+// be made, whose thread and time the message has; or later, from another call's status.
 enum class Settled : std::uint8_t { Now, Later };
 
 Crossing crossSend(const Envelope& to) noexcept;
 Crossing crossReceive(const Envelope& from, Settled settled) noexcept;
-// Whether others were there meanwhile.
+// Whether other calls were inside meanwhile.
 bool uncross(const Crossing& crossing) noexcept;
 
 inline Crossing enterSend(const Envelope& to) noexcept {
@@ -47,7 +47,7 @@ inline Crossing enterSend(const Envelope& to) noexcept {
 inline Crossing enterReceive(const Envelope& from, Settled settled) noexcept {
   return __builtin_expect(gSession.manyThreads, 0) ? crossReceive(from, settled) : Crossing{};
 }
-// To be called after the message has taken its number, or will not.
+// Call it after the message has taken its number, or will not take one.
 inline bool leave(const Crossing& crossing) noexcept {
   return __builtin_expect(crossing.entries != 0, 0) && uncross(crossing);
 }

@@ -17,7 +17,7 @@ constinit RealMpi<int (*)(Handle*)> gFree{"PMPI_Group_free"};
 
 constinit RealMpi<int (*)(Word, const char*, Handle*)> gOfSession{"PMPI_Group_from_session_pset"};
 
-// Of a session: whose, and its group; 0: MPI_COMM_WORLD's.
+// The session whose world is used, and that world's group; 0: MPI_COMM_WORLD is used.
 constinit Handle gSessionHeld = 0;
 constinit Handle gWorldHeld = 0;
 

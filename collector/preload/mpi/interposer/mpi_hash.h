@@ -1,4 +1,4 @@
-// Where something is looked for in the tables of this library.
+// Hashes for the tables of this library.
 #pragma once
 
 #include <cstdint>

@@ -17,13 +17,13 @@ constexpr const char* kNames[] = {
 
 const Hooks* gHooks = nullptr;
 
-// Later would be too late: dlsym takes the loader's lock.
+// Must not run later: dlsym takes the loader's lock.
 __attribute__((constructor(101))) void lookForHooks() noexcept {
   const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_mpi_hooks"));
   if (find != nullptr)
     gHooks = find(kHooksVersion);
   else
-    dlerror();  // or it would say so to the program, which did not ask
+    dlerror();  // otherwise the program's next dlerror() would report this lookup
 }
 
 constinit std::atomic<std::size_t> gTaken{0};
@@ -32,11 +32,11 @@ struct Search {
   std::uintptr_t address;
   std::uintptr_t own;  // an address in MPI itself
   std::uintptr_t begin;
-  std::uintptr_t end;  // 0: no object has the address
+  std::uintptr_t end;  // 0: no object contains the address
   Caller caller;
 };
 
-// Pages of code that no object has, as a compiler makes while the program runs.
+// Pages of code outside any object, as a just-in-time compiler creates.
 constexpr std::size_t kPages = 64;
 constexpr int kPageBits = 12;
 constinit std::atomic<std::uintptr_t> gLoosePages[kPages] = {};
@@ -88,7 +88,7 @@ const Hooks* findHooks() noexcept {
   return gHooks;
 }
 
-// A program without position-independent code has copies of MPI's variables, which come first.
+// A program that is not position-independent has copies of MPI's variables, which take precedence.
 void* findData(const char* symbol) noexcept {
   void* const found = dlsym(RTLD_DEFAULT, symbol);
   dlerror();

@@ -1,4 +1,5 @@
-// The MPI of this process, who records its calls, and whose calls count. Any thread.
+// The MPI of this process, the recorder of its calls, and the callers whose calls count. Any
+// thread.
 #pragma once
 
 #include "collector/preload/loading/interposed_library.h"
@@ -9,24 +10,23 @@ namespace sonde::preload::mpi {
 
 extern InterposedLibrary gMpi;
 
-// A function of MPI's that one of Sonde's stands in front of. Constant-initialised.
+// A function of MPI that Sonde intercepts. Constant-initialised.
 template <typename Function>
 class RealMpi : public Interposed<Function> {
  public:
   constexpr explicit RealMpi(const char* name) noexcept : Interposed<Function>(gMpi, name) {}
 };
 
-// What is known once MPI has begun, and until it ends; constant in between. `active` is the last to
-// be set.
+// The state between MPI's start and end; constant meanwhile. `active` is set last.
 struct Session {
   const Hooks* hooks;
   const Abi* abi;
-  bool manyThreads;  // several may be in MPI at a time
+  bool manyThreads;  // several threads may be in MPI at once
   std::atomic<bool> active;
 };
 extern Session gSession;
 
-// Whether calls are to be looked at: MPI has begun, is one that Sonde knows, and is recorded.
+// Whether calls are inspected: MPI has started, Sonde supports it, and the run records it.
 inline bool isActive() noexcept {
   return __builtin_expect(gSession.active.load(std::memory_order_acquire), 1);
 }
@@ -39,20 +39,21 @@ inline std::uint64_t now() noexcept {
   return gSession.hooks->ticks();
 }
 
-// The recorder's table; nullptr: nobody records. Known before the program's own code runs.
+// The recorder's table; nullptr: no recorder. Set before the program's own code runs.
 const Hooks* findHooks() noexcept;
 
-// A variable of the MPI; nullptr: it has none of this name.
+// A variable of the MPI; nullptr: it has none with this name.
 void* findData(const char* symbol) noexcept;
 
-// Who calls one of the wrappers.
+// The caller of a wrapper.
 enum class Caller : unsigned char {
   Program,  // or a library of it
-  Library,  // MPI itself: what it does inside one of its functions is not the program's
-  Fortran,  // MPI's Fortran interface, which calls C's for the program, perhaps as PMPI_…
+  Library,  // MPI itself: calls inside its functions are not the program's
+  // MPI's Fortran interface, which calls the C functions for the program, perhaps as PMPI_…
+  Fortran,
 };
 
-// The code of one object that has called. `end` is written last.
+// The code range of one object that has called. `end` is written last.
 struct CallerRange {
   std::uintptr_t begin;
   std::atomic<std::uintptr_t> end;  // 0: free

@@ -1,4 +1,5 @@
-// Memory of libsonde_mpi.so, straight from the kernel: zeroed, and touched only where it is used.
+// Memory of libsonde_mpi.so, mapped directly from the kernel: zeroed, and touched only where it is
+// used.
 #pragma once
 
 #include "collector/core/platform/syscalls.h"
@@ -9,7 +10,7 @@
 
 namespace sonde::preload::mpi {
 
-// nullptr: there is none. `bytes` may be 0.
+// nullptr: no memory. `bytes` may be 0.
 inline void* mapMemory(std::size_t bytes) noexcept {
   if (bytes == 0)
     return nullptr;

@@ -3,16 +3,16 @@
 namespace sonde::preload::mpi {
 namespace {
 
-// By handle; predefined types alone, whose handles mean the same for ever. Few enough that a free
-// place is never far.
+// By handle. Only predefined types, because their handles always mean the same. They are few, so a
+// search for a free place is short.
 constexpr std::size_t kCached = 256;
 static_assert(kCached >= 8 * kMaxDatatypes);
 constinit Datatype gTypes[kCached] = {};
 
-// Its place, or the free one where it would be.
+// Returns the type's place, or the free place for it.
 Datatype& cachedAt(Handle handle) noexcept {
   std::size_t at = (handle * 0x9e37'79b9'7f4a'7c15U >> 32) % kCached;
-  // Of a full table, which it never is, the last place is used again.
+  // If the table were full, which never happens, the last place would be reused.
   for (std::size_t step = 1;
        step < kCached && gTypes[at].handle != handle && gTypes[at].handle != 0;
        ++step)
@@ -33,11 +33,11 @@ bool isNobody(int peer) noexcept {
   return peer == gSession.abi->noProcess;
 }
 
-// Of a message with this peer.
+// Numbers a message with this peer.
 void number(wire::Message& message, Communicator& communicator, int peer, Way way) noexcept {
   MessageCount* const count = countOf(communicator, peer, way, message.tag);
   message.ordinal = count == nullptr ? 0 : count->take(gSession.manyThreads);
-  // So that of messages that do not overlap the later one has the higher number.
+  // If two messages do not overlap, the later one thus has the higher number.
   if (gSession.manyThreads)
     message.endTicks = now();
   if (isOff(communicator, count, way))
@@ -69,7 +69,7 @@ Way wayOf(const Request& request) noexcept {
   return request.kind == RequestKind::Send ? Way::Send : Way::Receive;
 }
 
-// One that was cancelled, or failed, has taken a number that no message has.
+// A request that was cancelled or failed has taken a number that no message has.
 void forget(const Request& request) noexcept {
   if (!request.numbered || !request.communicator->has(request.peer))
     return;
@@ -79,7 +79,7 @@ void forget(const Request& request) noexcept {
     count->spoil();
 }
 
-// MPICH 4 leaves the status of MPI_Isendrecv as it was: that of some other message.
+// MPICH 4 does not set the status of MPI_Isendrecv: it is that of another message.
 bool isUntold(const Request& request) noexcept {
   return request.sends && gSession.abi->intHandles;
 }
@@ -108,7 +108,7 @@ OpenCall openMessage(const Envelope& envelope,
   return gSession.hooks->sends(message, frame);
 }
 
-// Its number is the next one of its communicator, unless another thread is quicker.
+// Its number is the communicator's next one, unless another thread is faster.
 OpenCall openCollective(Word communicator,
                         wire::CollectiveOp op,
                         std::uint32_t name,
@@ -336,7 +336,7 @@ bool takeMatched(const RequestId& message, Request& request) noexcept {
   Request* const found = findRequest(message);
   if (found == nullptr)
     return false;
-  request = *found;  // its communicator may not be freed before it has been received
+  request = *found;  // its communicator may not be freed before the message is received
   removeRequest(*found);
   return true;
 }

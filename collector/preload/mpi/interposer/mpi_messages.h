@@ -1,5 +1,5 @@
-// From what a function of MPI was called with to messages: which channel, which number, how many
-// bytes. Any thread. Requires throughout: isActive().
+// Converts the arguments of MPI's functions to messages: channel, number, bytes. Any thread. All
+// functions require isActive().
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_communicators.h"
@@ -9,7 +9,7 @@
 
 namespace sonde::preload::mpi {
 
-// Elements of a datatype. Of the parameters that are ints in C the upper half is undefined.
+// Elements of a datatype. For parameters that are ints in C the upper half is undefined.
 struct Elements {
   std::uint64_t count;
   Word type;
@@ -25,10 +25,11 @@ inline std::uint64_t bytesOf(const Elements& elements) noexcept {
   return elements.count == 0 ? 0 : elements.count * datatypeOf(elements.type).bytes;
 }
 
-// The known datatypes, of the interface that has just been chosen.
+// Prepares the known datatypes of the interface that was just chosen.
 void prepareDatatypes() noexcept;
 
-// A call, as the message that it moved, which is `filled` in; else as a call alone.
+// Returns a record of a call as a message still to be filled in; by itself it stands for a call
+// alone.
 inline wire::Message messageOf(Interval call, std::uint32_t name) noexcept {
   wire::Message message{};
   message.beginTicks = call.beginTicks;
@@ -36,7 +37,7 @@ inline wire::Message messageOf(Interval call, std::uint32_t name) noexcept {
   message.name = name;
   return message;
 }
-// Of the call that moved it; `message` has its number, or will have none.
+// Call it for the call that moved the message, after `message` got its number, or if it gets none.
 inline void endCrossing(const Crossing& crossing, wire::Message& message) noexcept {
   if (leave(crossing))
     message.header.detail |= wire::Message::kInexact;
@@ -52,8 +53,8 @@ inline void recordOne(const wire::Message& message, bool filled) noexcept {
         wire::SliceKind::Api, message.name, {message.beginTicks, message.endTicks});
 }
 
-// The recorder is shown a call that begins, as far as its arguments say what it is without a
-// question to MPI: they may be wrong, and it is MPI's to say so.
+// Shows the recorder a call that begins. Uses only its arguments, without asking MPI: they may be
+// invalid, and MPI must be the one to report that.
 OpenCall openMessage(const Envelope& envelope,
                      Way way,
                      std::uint32_t name,
@@ -70,48 +71,48 @@ inline void closeCall(OpenCall call) noexcept {
     gSession.hooks->returned(call);
 }
 
-// A finished call's message. False: there is none, because the peer is nobody.
+// The message of a finished call. False: there is none, because the peer is MPI_PROC_NULL.
 bool fillSent(wire::Message& message, const Envelope& to, std::uint64_t bytes) noexcept;
 bool fillReceived(wire::Message& message, const Envelope& from, const void* status) noexcept;
 
-// A request's. False: none, or it is not to be recorded.
+// The message of a request. False: there is none, or it is not recorded.
 bool postSend(Request& request, const Envelope& to, std::uint64_t bytes) noexcept;
 bool postReceive(Request& request, const Envelope& from) noexcept;
-// What one call sends, and what it receives.
+// The sent and the received message of one call.
 struct Exchange {
   Envelope to;
   std::uint64_t sent;  // bytes
   Envelope from;
-  std::uint64_t room;  // for what is received
+  std::uint64_t room;  // for the received message
 };
 // Requires: request.begin.
 bool postBoth(Request& request, const Exchange& exchange) noexcept;
-// Of a message's request that is about to begin.
+// The crossing of a message's request that is about to start.
 Crossing crossingOf(const Request& request) noexcept;
-// It begins again, or for the first time.
+// The request starts, or starts again.
 void start(Request& request) noexcept;
-// It has ended. `status`: of a receive.
+// The request has ended. `status`: of a receive.
 void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept;
-// A call that has failed may have moved a message: numbers from here on may be off.
+// A failed call may have moved a message: later numbers may be wrong.
 void spoilNumbers(const Envelope& envelope, Way way) noexcept;
-// It is about to be cancelled, which may come too late.
+// The request is about to be cancelled, which may come too late.
 void prepareToCancel(Request& request) noexcept;
-// It will not: nobody knows how it ended.
+// The end of the request is unknown and will not become known.
 void giveUp(const Request& request) noexcept;
 
-// Keeps what the program will wait for; `place`: where MPI has written its handle. What was done at
-// once has ended already.
+// Keeps a request that the program will wait for. `place`: where MPI has written its handle. A
+// request that finished immediately has already ended.
 void keepRequest(Word place, const Request& request, std::uint64_t end) noexcept;
 
-// A collective's request begins; the call that does so has returned.
+// A collective's request starts; the call that starts it has returned.
 void startCollective(Request& request, Interval call) noexcept;
 
-// A message that MPI_Mprobe has found, until it is received. False: nobody has sent it.
+// A message that MPI_Mprobe has found, until it is received. False: it has no sender.
 bool postMatched(Request& request, const Envelope& from, const void* status) noexcept;
 void keepMatched(Handle message, const Request& request) noexcept;
 bool takeMatched(const RequestId& message, Request& request) noexcept;
 
-// A place for a status where the program wants none.
+// A status for calls where the program wants none.
 struct Status {
   alignas(8) unsigned char bytes[kMaxStatusBytes];
 };

@@ -1,6 +1,7 @@
-// What the neighbourhood collectives were called with. Any thread. Requires: isActive().
+// The arguments of the neighbourhood collectives, as facts. Any thread. Requires: isActive().
 //
-// No number is the same on every rank here: `bytes` is the larger of what this rank gets and gives.
+// No size is the same on every rank here: `bytes` is the larger of the bytes that this rank
+// receives and sends.
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_collectives.h"
@@ -16,7 +17,7 @@ inline CollectiveFacts factsOfNeighbors(const Neighbors& around,
   return {{out, in, out > in ? out : in}, -1, around.in > 0 ? inType : other};
 }
 
-// The bytes of so many elements; of none their type may mean nothing.
+// The bytes of `count` elements. If it is 0, the type may be invalid.
 inline std::uint64_t bytesOfAll(std::uint64_t count, Word type) noexcept {
   return bytesOf(Elements{count, type});
 }

@@ -1,5 +1,5 @@
-// Whom a member of a communicator exchanges data with in its neighbourhood collectives. Any thread;
-// what MPI is asked here it answers without a message to anybody.
+// The ranks that a member of a communicator exchanges data with in neighbourhood collectives. Any
+// thread. MPI answers these queries without communication.
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_abi.h"
@@ -10,9 +10,9 @@ namespace sonde::preload::mpi {
 
 struct Neighbors {
   static constexpr int kMaxAbsent = 64;
-  int in = 0;                // it receives from so many
-  int out = 0;               // it sends to so many
-  std::uint64_t absent = 0;  // bit n: the n-th, in and out, would lie beyond a grid's edge
+  int in = 0;                // number of ranks it receives from
+  int out = 0;               // number of ranks it sends to
+  std::uint64_t absent = 0;  // bit n: neighbour n, in and out, would be beyond the grid's edge
 
   std::uint64_t fromPresent() const noexcept { return present(in); }
   std::uint64_t toPresent() const noexcept { return present(out); }
@@ -25,7 +25,7 @@ inline bool isAbsent(std::uint64_t absent, int neighbor) noexcept {
   return neighbor < Neighbors::kMaxAbsent && (absent >> neighbor & 1) != 0;
 }
 
-// None without a topology. `rank`: of the caller. Requires: a communicator of one group.
+// Empty without a topology. `rank`: the caller's. Requires: a communicator with one group.
 Neighbors neighborsIn(Handle communicator, int rank) noexcept;
 
 }  // namespace sonde::preload::mpi

@@ -1,4 +1,4 @@
-// How a call that makes a request is recorded. Any thread. Requires: isActive().
+// Records calls that create a request. Any thread. Requires: isActive().
 #pragma once
 
 #include "collector/preload/mpi/interposer/mpi_messages.h"
@@ -9,7 +9,8 @@ inline void recordPost(Name& name, std::uint64_t begin, std::uint64_t end) noexc
   gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
 }
 
-// A request that `call` makes and `post` fills in, if there is to be one. `enter()`: its Crossing.
+// `call` creates the request and `post` fills it in, if there is one. `enter()`: returns its
+// Crossing.
 template <typename Enter, typename Call, typename Post>
 int posted(Name& name, Word place, Enter enter, Call call, Post post) {
   Request request{};
@@ -27,7 +28,7 @@ int posted(Name& name, Word place, Enter enter, Call call, Post post) {
   return result;
 }
 
-// One that MPI_Start will start.
+// A request that MPI_Start will start.
 template <typename Call, typename Post>
 int prepared(Name& name, Word place, Call call, Post post) {
   Request request{};

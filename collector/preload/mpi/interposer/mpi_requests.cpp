@@ -5,14 +5,14 @@
 namespace sonde::preload::mpi {
 namespace {
 
-// Buckets of one cache line of handles each; a request is in its own or in one of the next.
+// Buckets of one cache line of handles each. A request is in its own bucket or one of the next.
 constexpr std::uint32_t kBucket = 8;
 constexpr std::uint32_t kBuckets = 8192;
 constexpr std::uint32_t kLook = 4;
 constexpr Handle kTaken = ~Handle{0};
 constexpr RequestOrder kAny = ~RequestOrder{0};
 
-// A slot's order is written before its handle: it is the handle's while it stays the same.
+// A slot's order is written before its handle: an unchanged order belongs to the handle.
 struct Bucket {
   alignas(64) std::atomic<Handle> handles[kBucket];  // 0: free
   std::atomic<RequestOrder> orders[kBucket];
@@ -30,8 +30,8 @@ struct Place {
   Request& request() const noexcept { return gRequests[bucket][slot]; }
 };
 
-// Of the slots where a handle may be, those with `held` in its place, up to the one that `visit`
-// takes.
+// Calls `visit` for the slots in which the handle may be and whose value is `held`, until `visit`
+// returns true.
 template <typename Visit>
 [[gnu::always_inline]] inline bool visitSlots(Handle handle, Handle held, Visit visit) noexcept {
   const auto home = static_cast<std::uint32_t>(handle * 0x9e37'79b9'7f4a'7c15U >> 40);
@@ -46,7 +46,7 @@ template <typename Visit>
   return false;
 }
 
-// Whether the handle is there, and since when; others may be about to change that.
+// Whether the handle is there, and its order; other threads may be about to change it.
 bool isThere(const Place& place, Handle handle, RequestOrder& order) noexcept {
   order = place.order().load(std::memory_order_acquire);
   return place.handle().load(std::memory_order_acquire) == handle &&
@@ -59,7 +59,7 @@ struct Found {
   Place oldest;
 };
 
-// Those of this handle that were added before.
+// The requests with this handle that were added before id.before.
 Found findAll(const RequestId& id) noexcept {
   Found found{};
   RequestOrder newest = 0;
@@ -102,7 +102,7 @@ bool takeFree(Handle handle, Place& place) noexcept {
   });
 }
 
-// In the place of one whose end nobody has seen.
+// Replaces a request whose end was not seen.
 bool takeOver(Handle handle, const Place& place) noexcept {
   Handle gone = handle;
   if (!place.handle().compare_exchange_strong(gone, kTaken))
@@ -112,7 +112,7 @@ bool takeOver(Handle handle, const Place& place) noexcept {
   return true;
 }
 
-// Several of a handle are there when threads wait for requests: no more than there are threads.
+// When threads wait for requests, a handle may have several entries, at most one per thread.
 bool take(Handle handle, Place& place) noexcept {
   constexpr std::uint32_t kMostOfOne = 8;
   if (gSession.manyThreads) {

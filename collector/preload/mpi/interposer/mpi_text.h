@@ -1,4 +1,4 @@
-// Text built in a fixed buffer; what does not fit is cut.
+// Builds text in a fixed buffer and cuts it to fit.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What a wrapper of one of MPI's functions is written with. Nothing here has a destructor around a
-// forwarded call, so that what MPI's error handlers throw passes.
+// Macros for wrappers of MPI's functions. There is no destructor around a forwarded call, so that
+// exceptions of MPI's error handlers pass through.
 #pragma once
 
 #include "collector/core/platform/hooks.h"
@@ -8,8 +8,8 @@
 #define SONDE_MPI_WORDS(...) __VA_ARGS__
 
 // Defines MPI_<name> and PMPI_<name>. `handler(real, name, arguments…)` makes the call and records
-// it. What MPI does inside one of its functions is not the program's; as PMPI_… it counts only when
-// MPI's Fortran interface calls for the program, because a program or tool that says PMPI_ does not
+// it. Calls that MPI makes inside its own functions are not the program's. PMPI_… counts only if
+// MPI's Fortran interface calls it for the program: a program or tool that calls PMPI_ does not
 // want it to be seen.
 #define SONDE_MPI_AS(prefix, name, shown, parameters, arguments, handler, isForwarded)      \
   SONDE_EXPORT int prefix##name(parameters) {                                               \
@@ -41,7 +41,7 @@
                handler,                                     \
                who != sonde::preload::mpi::Caller::Fortran)
 
-// One of a library's own, MPIX_<name>.
+// An extension of one library, MPIX_<name>.
 #define SONDE_MPI_EXTENSION(name, parameters, arguments, handler) \
   SONDE_MPI_AS(MPIX_,                                             \
                name,                                              \
@@ -58,7 +58,7 @@
                handler,                                           \
                who != sonde::preload::mpi::Caller::Fortran)
 
-// A function that has a twin for large counts, MPI_<name>_c, from MPI 4 on: `handler<int>` and
+// A function that from MPI 4 on also exists for large counts, as MPI_<name>_c: `handler<int>` and
 // `handler<std::int64_t>`.
 #define SONDE_MPI_COUNTED(name, parameters, arguments, handler)                          \
   SONDE_MPI(name, SONDE_MPI_WORDS(parameters), SONDE_MPI_WORDS(arguments), handler<int>) \

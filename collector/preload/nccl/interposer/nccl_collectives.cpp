@@ -1,6 +1,6 @@
-// NCCL's collectives, sends and receives. Each wrapper has the parameters of NCCL's function, tells
-// the recorder before and after, and gives back what that gave. There is nothing to destroy around
-// the call. A wrapper behind which there is no NCCL gives NCCL's own error.
+// NCCL's collectives, sends and receives. Each wrapper has the parameters of NCCL's function, calls
+// the recorder before and after it, and returns its result. There is nothing to destroy around the
+// call. A wrapper without an NCCL behind it returns NCCL's own error.
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/nccl/interposer/nccl_library.h"
 #include "collector/preload/nccl/nccl_types.h"
@@ -43,7 +43,7 @@ constexpr std::uint8_t kGather = 10;
     return result;                                               \
   }
 
-// A function and, from NCCL 2.32 on, the one that also takes a configuration.
+// A function and, from NCCL 2.32 on, its variant that also takes a configuration.
 #define SONDE_NCCL_CALLS(name, parameters, arguments, facts)                                 \
   SONDE_NCCL_CALL(name, SONDE_WORDS(parameters), SONDE_WORDS(arguments), SONDE_WORDS(facts)) \
   SONDE_NCCL_CALL(name##Config,                                                              \
@@ -51,7 +51,7 @@ constexpr std::uint8_t kGather = 10;
                   SONDE_WORDS(arguments, config),                                            \
                   SONDE_WORDS(facts))
 
-// Each signature once: that of functions that reduce for all, of those with a root, and of those
+// One macro per signature: functions that reduce on all ranks, functions with a root, and functions
 // with neither.
 #define SONDE_NCCL_REDUCING(name, function)                                   \
   SONDE_NCCL_CALLS(name,                                                      \
@@ -85,7 +85,7 @@ constexpr std::uint8_t kGather = 10;
                                Stream_t stream),                          \
                    SONDE_WORDS(send, receive, count, type, comm, stream), \
                    SONDE_WORDS(function, comm, send, receive, count, type, -1, stream))
-// Of one buffer; `root` is the peer of a send or receive.
+// With one buffer; `root` is the peer of a send or receive.
 #define SONDE_NCCL_ONE_BUFFER(name, Buffer, function, sent, received)   \
   SONDE_NCCL_CALL(name,                                                 \
                   SONDE_WORDS(Buffer* buffer,                           \

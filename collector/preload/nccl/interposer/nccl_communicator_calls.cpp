@@ -1,5 +1,5 @@
-// NCCL's groups, and the functions that make and end communicators. The rules of
-// nccl_collectives.cpp hold.
+// NCCL's groups, and the functions that create and destroy communicators. The rules of
+// nccl_collectives.cpp apply.
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/nccl/interposer/nccl_library.h"
 #include "collector/preload/nccl/nccl_hash.h"
@@ -18,7 +18,7 @@ using nccl::UniqueId;
 
 namespace {
 
-// Calls `forward()`, with the call recorded around it.
+// Calls `forward()` and records the call.
 template <typename Forward>
 Result_t recorded(const char* name, Forward forward) {
   if (hooks() == nullptr)
@@ -29,7 +29,7 @@ Result_t recorded(const char* name, Forward forward) {
   return result;
 }
 
-// Whether there is, or will be, what the function was to make.
+// Whether the object that the function creates exists now or will exist.
 bool succeeds(Result_t result) noexcept {
   return result == nccl::kSuccess || result == nccl::kInProgress;
 }
@@ -43,7 +43,7 @@ std::uint64_t hashOf(const UniqueId& id) noexcept {
   return nccl::hashOfIdentifier(id.bytes, sizeof id.bytes);
 }
 
-// For ranks that are all in this process.
+// A hash for communicators whose ranks are all in this process.
 std::uint64_t hashOfThisMoment() noexcept {
   struct {
     timespec time;
@@ -54,8 +54,8 @@ std::uint64_t hashOfThisMoment() noexcept {
   return nccl::hashOfIdentifier(&moment, sizeof moment);
 }
 
-// Calls `forward()`, after which the communicator is none any more. Its address may be another's
-// before this returns.
+// Calls `forward()`, after which the communicator no longer exists. Another communicator may get
+// its address before this returns.
 template <typename Forward>
 Result_t recordedEnd(const char* name, Communicator_t comm, Forward forward) {
   if (hooks() == nullptr)
@@ -96,7 +96,7 @@ SONDE_EXPORT Result_t ncclGroupEnd() {
   return result;
 }
 
-// Ends a group of which nothing is launched.
+// Ends a group without launching anything.
 SONDE_EXPORT Result_t ncclGroupSimulateEnd(void* info) {
   SONDE_NCCL_REAL(ncclGroupSimulateEnd, void*);
   const Result_t result = real()(info);
@@ -132,7 +132,7 @@ SONDE_EXPORT Result_t ncclCommInitRankScalable(
   return result;
 }
 
-// NCCL's own identifier is not shown.
+// NCCL does not expose its own identifier.
 SONDE_EXPORT Result_t ncclCommInitAll(Communicator_t* comms, int size, const int* devices) {
   SONDE_NCCL_REAL(ncclCommInitAll, Communicator_t*, int, const int*);
   const Result_t result = recorded("ncclCommInitAll", [&] { return real()(comms, size, devices); });
@@ -168,7 +168,7 @@ SONDE_EXPORT Result_t ncclCommShrink(Communicator_t parent,
   return result;
 }
 
-// What it is called by on every rank is not to be known from outside.
+// The name that all ranks know it by cannot be found from outside.
 SONDE_EXPORT Result_t ncclCommGrow(Communicator_t parent,
                                    int size,
                                    const UniqueId* id,
@@ -177,10 +177,10 @@ SONDE_EXPORT Result_t ncclCommGrow(Communicator_t parent,
                                    void* config) {
   SONDE_NCCL_REAL(ncclCommGrow, Communicator_t, int, const UniqueId*, int, Communicator_t*, void*);
   if (hooks() != nullptr)
-    hooks()->hashOfSplit(parent, 0);  // it counts as a child, though its hash is another
+    hooks()->hashOfSplit(parent, 0);  // it counts as a child, although it has another hash
   const Result_t result =
       recorded("ncclCommGrow", [&] { return real()(parent, size, id, rank, comm, config); });
-  // Ranks that the parent had say none: NCCL is asked.
+  // Ranks of the parent pass no rank of their own: NCCL is asked.
   created(result, {comm, 0, rank < 0 ? 0 : size, rank < 0 ? nccl::kUnknownRank : rank, false});
   return result;
 }

@@ -26,13 +26,13 @@ void describe(const void* communicator, std::int32_t* size, std::int32_t* rank) 
 
 constexpr Library kLibrary = {describe};
 
-// Later would be too late: dlsym takes the loader's lock.
+// Must not run later: dlsym takes the loader's lock.
 __attribute__((constructor(101))) void findHooks() noexcept {
   const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_nccl_hooks"));
   if (find != nullptr)
     gHooks = find(kHooksVersion, &kLibrary);
   else
-    dlerror();  // or it would say so to the program, which did not ask
+    dlerror();  // otherwise the program's next dlerror() would report this lookup
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The NCCL of this process, and who records its calls. Any thread.
+// The NCCL of this process, and the recorder of its calls. Any thread.
 #pragma once
 
 #include "collector/preload/loading/interposed_library.h"
@@ -6,12 +6,12 @@
 
 namespace sonde::preload::nccl {
 
-// nullptr: nobody. Known before the program's own code runs.
+// nullptr: no recorder. Set before the program's own code runs.
 const Hooks* hooks() noexcept;
 
 extern InterposedLibrary gNccl;
 
-// A function of NCCL's that one of Sonde's stands in front of. Constant-initialised.
+// A function of NCCL that Sonde intercepts. Constant-initialised.
 template <typename Function>
 class RealNccl : public Interposed<Function> {
  public:

@@ -1,7 +1,7 @@
-// The one file of Sonde's in the job that catches. Compiled with exceptions, but the library is not
-// linked with a C++ runtime, which would come into C programs and in front of the one that a conda
-// Python brings: what it takes is weak, and is there whenever it is needed, since a plugin that
-// throws has a runtime of its own that the loader has bound these to.
+// The only file of Sonde in the job that catches exceptions. It is compiled with exceptions, but
+// the library is not linked with a C++ runtime. Otherwise that runtime would get into C programs,
+// and come before the one of a conda Python. The runtime's symbols are weak references. They are
+// bound whenever they are needed, because a plugin that throws has a runtime.
 
 #include "collector/preload/plugin/interposer/guarded_call.h"
 

@@ -1,17 +1,17 @@
-// Calls a plugin's code and lets none of its C++ exceptions out. Any thread; keeps errno.
+// Calls a plugin's code and catches all its C++ exceptions. Any thread; keeps errno.
 #pragma once
 
 #include <cstddef>
 
 namespace sonde::preload::plugin {
 
-// What a callback threw.
+// The exception of a callback.
 struct Thrown {
   bool any = false;
-  char what[160] = {};  // of a std::exception; else empty
+  char what[160] = {};  // the text of a std::exception; else empty
 };
 
-// Runs `call(argument)`. A thread that is cancelled in there unwinds as it would anyway.
+// Runs `call(argument)`. If the thread is cancelled in it, it unwinds as usual.
 Thrown guardedCall(void (*call)(void*), void* argument);
 
 }  // namespace sonde::preload::plugin

@@ -21,7 +21,8 @@ struct Host {
 constinit Host gHosts[wire::kMaxPlugins] = {};
 const Hooks* gHooks = nullptr;
 
-// Which plugin's table this is, less one; kMaxPlugins: none's, which is counted.
+// Returns the index (number - 1) of the plugin that owns this table. kMaxPlugins: no plugin's; this
+// is counted.
 std::uintptr_t indexOf(const sonde_plugin_host* table, PluginCall call) noexcept {
   const auto offset =
       reinterpret_cast<std::uintptr_t>(table) - reinterpret_cast<std::uintptr_t>(gHosts);
@@ -37,7 +38,8 @@ bool isOpen(std::uintptr_t index) noexcept {
   return __builtin_expect(gHosts[index].isOpen.load(std::memory_order_relaxed), 1);
 }
 
-// The number of the plugin whose table this is, if it may record; 0: not, which is counted.
+// Returns the number of the plugin that owns this table, if it may record. 0: it may not; this is
+// counted.
 std::uint8_t numberOf(const sonde_plugin_host* table, PluginCall call) noexcept {
   const std::uintptr_t index = indexOf(table, call);
   if (__builtin_expect(index == wire::kMaxPlugins, 0))
@@ -49,13 +51,13 @@ std::uint8_t numberOf(const sonde_plugin_host* table, PluginCall call) noexcept 
   return 0;
 }
 
-// The same without a mistake: to ask is none.
+// The same, but without counting a mistake: a query is none.
 bool mayRecord(const sonde_plugin_host* table) noexcept {
   const std::uintptr_t index = indexOf(table, PluginCall::Other);
   return index != wire::kMaxPlugins && isOpen(index);
 }
 
-// The id of a text that ends in a zero; 0, counted for `call`: there is none.
+// Returns the id of a zero-terminated text; 0: no id, counted for `call`.
 std::uint32_t textOf(std::uint8_t number, const char* text, PluginCall call) noexcept {
   if (text == nullptr) {
     gHooks->misuse(number, call, PluginMistake::NullPointer);

@@ -1,5 +1,5 @@
-// What a plugin is handed: a sonde_plugin_host of its own, by whose address Sonde knows which
-// plugin calls. The tables live as long as the process. Any thread, but for openHost().
+// The tables that plugins get: each plugin has its own sonde_plugin_host, whose address identifies
+// the plugin in a call. The tables live as long as the process. Any thread, except openHost().
 #pragma once
 
 #include "collector/preload/plugin/plugin_hooks.h"
@@ -9,12 +9,12 @@
 
 namespace sonde::preload::plugin {
 
-// Once, before anything else here.
+// Call once, before anything else here.
 void useHooks(const Hooks& hooks) noexcept;
 
-// The table of the plugin with this number, as Hooks::add() gave it.
+// Returns the table of the plugin with this number, which Hooks::add() returned.
 const sonde_plugin_host* openHost(std::uint8_t number) noexcept;
-// From now on what comes through it is a mistake of the plugin's.
+// From now on every call through it is counted as a mistake of the plugin.
 void closeHost(const sonde_plugin_host* host) noexcept;
 
 }  // namespace sonde::preload::plugin

@@ -26,7 +26,7 @@ constexpr std::size_t kTextBytes = 512;
 
 struct Plugin {
   const sonde_plugin* descriptor = nullptr;
-  const sonde_plugin_host* host = nullptr;  // nullptr: it is off
+  const sonde_plugin_host* host = nullptr;  // nullptr: switched off
   std::uint8_t number = 0;
 };
 
@@ -65,7 +65,7 @@ void refuse(const char* path, const sonde_plugin& plugin, Fault fault) {
          path);
 }
 
-// A callback of a plugin's; what it threw, if it did, has become a note and an end to it.
+// Calls a callback of a plugin. An exception becomes a note, and the plugin is switched off.
 bool callBack(Plugin& plugin, const char* callback, void (*call)(void*)) {
   const Thrown thrown = guardedCall(call, &plugin);
   if (!thrown.any)
@@ -81,7 +81,7 @@ bool callBack(Plugin& plugin, const char* callback, void (*call)(void*)) {
   return false;
 }
 
-// It may not want to: `start` says so.
+// The plugin may refuse, with the return value of its `start`.
 void start(Plugin& plugin) {
   static int answer;
   answer = 0;
@@ -99,14 +99,13 @@ void start(Plugin& plugin) {
        answer);
 }
 
-// The descriptor of a library that is loaded; nullptr: there is none that can be taken, as a note
-// says.
+// Returns the descriptor of a loaded library. nullptr: it has no usable one; a note explains why.
 const sonde_plugin* descriptorOf(const char* path) {
   void* const library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   const void* const symbol =
       library == nullptr ? nullptr : dlsym(library, "sonde_plugin_descriptor");
   if (symbol == nullptr) {
-    dlerror();  // or it would say so to the program, which did not ask
+    dlerror();  // otherwise the program's next dlerror() would report this lookup
     note(0,
          SONDE_PLUGIN_ERROR,
          "%.300s was not started: %s",

@@ -1,7 +1,7 @@
-// Where plugins start and stop. The program's own start-up calls __libc_start_main, and this
-// library stands in front of it: by then all libraries have been initialised, in whichever order
-// the loader chose, and plugins start as the last thing before main. What is given to exit from
-// there runs before any library's own end, and after what the program gives to it later.
+// Starts and stops plugins. The program's start-up code calls __libc_start_main, which this library
+// intercepts. By then all libraries have been initialised, in whatever order the loader chose, so
+// plugins start last before main. Functions that are passed to exit from there run before the
+// libraries' own destructors, and after those that the program registers later.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/symbol_versions.h"
@@ -33,7 +33,7 @@ void begin() {
   __cxa_atexit([](void*) { stopPlugins(); }, nullptr, nullptr);
 }
 
-// Called instead of main, in whose frame it goes on, so that no stack shows it.
+// Called instead of main; jumps to main in its own frame, so no stack shows this function.
 int beginThenMain(int count, char** arguments, char** environment) {
   begin();
   return gMain(count, arguments, environment);

@@ -22,11 +22,12 @@ bool isCode(const char* line, const char* end) noexcept {
   return permissions != nullptr && end - permissions > 3 && permissions[3] == 'x';
 }
 
-// Not on a stack, which may be a signal handler's small one. Whoever has it is looking already.
+// Not on a stack, which may be a signal handler's small one. The thread that holds the flag is
+// already describing the code.
 constinit std::atomic_flag gBusy = ATOMIC_FLAG_INIT;
 constinit char gText[8192];
 
-// Lines are collected, so that there are few definitions.
+// Lines are collected, to keep the number of definitions small.
 struct Collected {
   void (*define)(const char* lines, std::size_t length);
   std::size_t bytes = 0;
@@ -47,7 +48,7 @@ struct Collected {
   }
 };
 
-// Takes the whole lines of what was read; how many bytes they are.
+// Takes the complete lines of the text that was read. Returns their length in bytes.
 std::size_t takeLines(Collected& collected, const char* text, std::size_t bytes) noexcept {
   const char* line = text;
   for (;;) {  // each line once
@@ -61,7 +62,7 @@ std::size_t takeLines(Collected& collected, const char* text, std::size_t bytes)
   }
 }
 
-constexpr int kMostReads = 1 << 16;  // while other threads map more
+constexpr int kMostReads = 1 << 16;  // a limit, in case other threads keep mapping memory
 
 void describe(void (*define)(const char* lines, std::size_t length)) noexcept {
   const long file = core::apart(
@@ -83,7 +84,7 @@ void describe(void (*define)(const char* lines, std::size_t length)) noexcept {
     held -= taken;
     memmove(text, text + taken, held);
     if (held == sizeof gText)
-      held = 0;  // a line that is longer than any path
+      held = 0;  // a line longer than any path
   }
   collected.tell();
   rawSyscall(SYS_close, file);

@@ -1,15 +1,15 @@
-// Which code is in this process. Any thread; not in a signal handler.
+// The code that is mapped in this process. Any thread; not in a signal handler.
 #pragma once
 
 #include <cstddef>
 
 namespace sonde::preload::stack {
 
-// Calls define() with lines of /proc/self/maps, some at a time, until all of those with code have
-// been told.
+// Calls define() with lines of /proc/self/maps, several at a time, until it has passed all lines
+// with code.
 void describeCode(void (*define)(const char* lines, std::size_t length)) noexcept;
 
-// In a forked child, whose parent's other threads may have been at it.
+// Call in a forked child: another thread of the parent may have been describing the code.
 void forgetDescribing() noexcept;
 
 }  // namespace sonde::preload::stack

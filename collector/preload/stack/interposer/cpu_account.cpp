@@ -6,14 +6,15 @@
 namespace sonde::preload::stack {
 namespace {
 
-// What has been owed for longer is in the kernel for another reason than a call: page faults.
+// Time owed for longer than this was spent in page faults, not in a system call.
 constexpr std::int64_t kLongOwedNs = 20'000'000;
-// The kernel's account of a thread may be behind by so much.
+// The kernel's account of a thread may lag this much.
 constexpr std::int64_t kBehindNs = 20'000'000;
-// Outside of the kernel without an event. One is late where a hypervisor takes the processor away.
+// Longest time outside the kernel without an event. Events are late when a hypervisor takes the
+// processor away.
 constexpr std::int64_t kLongSilentNs = 100'000'000;
-// A thread that blocks the signal for long gets the last of what it missed when it does no more. On
-// a busy machine many periods may pass between two ticks that find the same thread running.
+// If a thread blocks the signal for longer than this, only the last period counts when it unblocks
+// it. On a busy machine many periods may pass between two ticks that find the same thread running.
 constexpr std::int64_t kMostMissedNs = 500'000'000;
 
 }  // namespace
@@ -35,13 +36,13 @@ void CpuAccount::endHandler() noexcept {
     handlerNs_ += clocks_.cpu() - std::exchange(enteredNs_, 0);
 }
 
-// How much of that the event has not told, which comes a period after the one before it.
+// How much of `ns` no event has reported. Events come one period apart.
 std::int64_t CpuAccount::silentOf(std::int64_t ns) const noexcept {
   const std::int64_t rest = ns - (1 + skipped_) * periodNs_;
   return rest > periodNs_ / 2 ? rest : 0;
 }
 
-// How much of that was in the kernel: no more than its own account has, in all.
+// How much of `silentNs` was in the kernel, limited by the kernel's own account.
 std::int64_t CpuAccount::inKernelOf(std::int64_t silentNs) noexcept {
   if (silentNs == 0)
     return 0;
@@ -51,7 +52,7 @@ std::int64_t CpuAccount::inKernelOf(std::int64_t silentNs) noexcept {
   return part;
 }
 
-// `explainedNs` of it have a reason to be late.
+// `explainedNs`: the part of `ns` that has a reason to be late.
 Worth CpuAccount::worthOf(std::int64_t ns, std::int64_t explainedNs) const noexcept {
   if (ns < periodNs_ + kMostMissedNs + explainedNs)
     return {ns, 0};
@@ -63,7 +64,7 @@ Worth CpuAccount::atEvent() noexcept {
   const std::int64_t now = enter();
   const std::int64_t passed = now - toldNs_;
   const std::int64_t programs = passed - handlerNs_;
-  if (programs < handlerNs_) {  // not more than half of a thread's time is for samples
+  if (programs < handlerNs_) {  // samples may take at most half of a thread's time
     ++skipped_;
     return {0, 0};
   }

@@ -1,23 +1,23 @@
-// For how much of a thread's CPU time a signal stands. Signals are of two kinds: of a timer, which
-// the kernel looks at when its clock ticks, also while the thread is in the kernel; and of a perf
-// event, at any time, but silent while the thread is there, so that no call that waits is
-// interrupted. What passed in the kernel is owed to the ticks that find a system call. Called by
-// the thread itself or its signal handler.
+// The CPU time of a thread that a signal represents. There are two kinds of signals. A timer's
+// signal comes when the kernel's clock ticks, even while the thread is in the kernel. A perf
+// event's signal comes at any time, but not while the thread is in the kernel, so it never
+// interrupts a waiting call. Time spent in the kernel is owed to the ticks that find a system call.
+// The thread itself or its signal handler calls these functions.
 #pragma once
 
 #include <cstdint>
 
 namespace sonde::preload::stack {
 
-// What a sample stands for that is taken now; ns 0: none is to be taken.
+// The CPU time that a sample taken now represents; ns 0: take none.
 struct Worth {
   std::int64_t ns;
-  std::uint32_t lost;  // periods before it, which no sample stands for
+  std::uint32_t lost;  // earlier periods that no sample represents
 };
 
 class CpuAccount {
  public:
-  // In ns, of the thread so far.
+  // In ns, totals of the thread.
   struct Clocks {
     std::int64_t (*cpu)() noexcept;
     std::int64_t (*kernel)() noexcept;  // the part in the kernel; may be behind by a tick
@@ -28,15 +28,15 @@ class CpuAccount {
 
   bool hasEvent() const noexcept { return hasEvent_; }
   Worth atEvent() noexcept;
-  // `expirations`: the timer's, at least 1. `inCall`: the thread is in a system call.
+  // `expirations`: of the timer, at least 1. `inCall`: the thread is in a system call.
   Worth atTick(std::int64_t expirations, bool inCall) noexcept;
-  // The handler returns, whichever signal it was: what it took since one of these is none of the
-  // program's time in the kernel.
+  // The handler returns, after either kind of signal. Its time since atEvent() or atTick() does not
+  // count as the program's.
   void endHandler() noexcept;
 
-  // The thread has long run outside of the kernel without an event: it may have ended.
+  // The thread has run outside the kernel for long without an event, which may have been closed.
   bool missesEvent() const noexcept { return missesEvent_; }
-  // It has: ticks alone from now on.
+  // The event was closed: from now on only ticks count.
   void loseEvent() noexcept;
 
  private:
@@ -49,12 +49,12 @@ class CpuAccount {
   std::int64_t periodNs_ = 0;
   bool hasEvent_ = false;
   bool missesEvent_ = false;
-  std::int64_t toldNs_ = 0;     // of its CPU time, by samples or as owed
-  std::int64_t handlerNs_ = 0;  // of what passed since then, handlers'
+  std::int64_t toldNs_ = 0;     // CPU time that is already covered by samples or owed
+  std::int64_t handlerNs_ = 0;  // time of handlers since then
   std::int64_t skipped_ = 0;    // events since then
-  std::int64_t enteredNs_ = 0;  // the handler; 0: it has not been
-  std::int64_t kernelNs_ = 0;   // in the kernel, as far as it has counted as that
-  std::int64_t owedNs_ = 0;     // that it spent there and no sample stands for yet
+  std::int64_t enteredNs_ = 0;  // when the handler was entered; 0: it has ended
+  std::int64_t kernelNs_ = 0;   // time in the kernel that was already counted as such
+  std::int64_t owedNs_ = 0;     // time in the kernel that no sample represents yet
 };
 
 }  // namespace sonde::preload::stack

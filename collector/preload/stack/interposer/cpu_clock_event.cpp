@@ -13,7 +13,7 @@
 namespace sonde::preload::stack {
 namespace {
 
-// Out of the way of programs that count on the next free number.
+// High, so that programs that expect the next free number are not disturbed.
 constexpr long kLowestDescriptor = 400;
 
 int closed(long descriptor, long error) noexcept {
@@ -23,7 +23,7 @@ int closed(long descriptor, long error) noexcept {
 
 constinit std::atomic<std::uint64_t> gOpen{0};
 
-// A quarter of the descriptors that the host may have are enough.
+// Whether the host's limit leaves room: Sonde uses at most a quarter of the descriptors.
 bool isRoom() noexcept {
   rlimit limit{};
   core::rawSyscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, core::asLong(&limit));
@@ -31,7 +31,7 @@ bool isRoom() noexcept {
          gOpen.load(std::memory_order_relaxed) < limit.rlim_cur / 4;
 }
 
-// 0: it is no perf event, which nothing else has.
+// 0: not a perf event; other files have no such id.
 std::uint64_t idOf(long descriptor) noexcept {
   std::uint64_t id = 0;
   const bool has =
@@ -39,7 +39,8 @@ std::uint64_t idOf(long descriptor) noexcept {
   return has ? id : 0;
 }
 
-// Where it is out of the way of programs that count on the next free number.
+// Moves the descriptor to a high number, so that programs that expect the next free number are not
+// disturbed.
 long movedUp(long descriptor) noexcept {
   const long high = core::rawSyscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
   core::rawSyscall(SYS_close, descriptor);

@@ -42,7 +42,7 @@ std::size_t OwnMemory::readEach(const std::uint64_t* from,
   return copied > 0 ? static_cast<std::size_t>(copied) / bytes : 0;
 }
 
-// In pieces of a page, because the kernel copies whole pieces or none.
+// In pieces of a page, because the kernel copies a piece completely or not at all.
 std::size_t OwnMemory::readSome(std::uint64_t from, void* to, std::size_t most) const noexcept {
   iovec remote[kMostPieces];
   std::size_t pieces = 0;

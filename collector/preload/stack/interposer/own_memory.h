@@ -1,5 +1,4 @@
-// Reads of this process's own memory that may fail: what is not there is no fault. Safe in a signal
-// handler.
+// Reads this process's own memory without faulting if it is not mapped. Safe in a signal handler.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +12,15 @@ class OwnMemory {
  public:
   OwnMemory() noexcept;
 
-  // All of it, or false.
+  // Reads all bytes, or returns false.
   bool read(std::uint64_t from, void* to, std::size_t bytes) const noexcept;
-  // `bytes` from each of these addresses, up to the first that is not there: how many were. At most
-  // kMostAtOnce.
+  // Reads `bytes` from each of these addresses, up to the first that is not mapped. Returns the
+  // number of addresses that were read, at most kMostAtOnce.
   std::size_t readEach(const std::uint64_t* from,
                        std::size_t count,
                        std::size_t bytes,
                        void* to) const noexcept;
-  // Up to the first page that is not there; at most 64 KiB. How much that was.
+  // Reads up to the first page that is not mapped, at most 64 KiB. Returns the number of bytes.
   std::size_t readSome(std::uint64_t from, void* to, std::size_t most) const noexcept;
 
  private:

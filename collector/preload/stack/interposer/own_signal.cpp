@@ -54,7 +54,8 @@ __attribute__((constructor(102))) void resolve() {
   gSignalfd();
 }
 
-// The host sets what happens with the signal: it had the default so far, as far as it knows.
+// The host sets the signal's action, so Sonde gives the signal up and restores the default, which
+// the host believes is in effect.
 void giveUp(int number) noexcept {
   if (number != kSignal || !hasSignal() || !gOwner.hasOwnMemory() ||
       !gHas.exchange(false, std::memory_order_seq_cst))
@@ -67,7 +68,8 @@ void giveUp(int number) noexcept {
   errno = error;
 }
 
-// What the host is told of the handler that was before: in a child of vfork it still is Sonde's.
+// Whether the previous handler is Sonde's, which the host must not see: in a child of vfork it
+// still is.
 bool isOurs(const struct sigaction& action) noexcept {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == gHandler;
 }
@@ -78,7 +80,7 @@ sighandler_t seen(int number, sighandler_t before) noexcept {
   return number == kSignal && ours ? SIG_DFL : before;
 }
 
-// A set that somebody waits for. Of one that means all signals, without the signal.
+// The set that a caller waits for. If it contains all signals, Sonde's signal is removed.
 const sigset_t* awaited(const sigset_t* set, sigset_t& own) noexcept {
   if (set == nullptr || !hasSignal() ||
       !core::mayReadThing(reinterpret_cast<const std::uint64_t*>(set)) ||
@@ -89,7 +91,7 @@ const sigset_t* awaited(const sigset_t* set, sigset_t& own) noexcept {
     return set;
   }
   sigemptyset(&own);
-  memcpy(&own, set, sizeof(std::uint64_t));  // all that the kernel reads
+  memcpy(&own, set, sizeof(std::uint64_t));  // the part that the kernel reads
   sigdelset(&own, kSignal);
   return &own;
 }

@@ -1,7 +1,7 @@
-// The signal by which threads are interrupted. It is SIGURG, of which a process that does not wait
-// for it does not notice anything, so that one that comes late harms no new program. A host that
-// wants it for itself, by a handler or by waiting for it, gets it, and stacks are looked at no
-// more. One that waits for all signals there are does not mean this one, and does not get it.
+// The signal that interrupts threads. It is SIGURG: a process that does not wait for it never
+// notices it, so a late one does no harm in a new program. If the host wants it, with a handler or
+// by waiting for it, the host gets it and sampling stops. A host that waits for all signals does
+// not mean this one, and does not get it.
 #pragma once
 
 #include <signal.h>
@@ -12,20 +12,20 @@ inline constexpr int kSignal = SIGURG;
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
-// Installs the handler unless the host has one. Blocks all signals while it runs; calls that it
-// interrupts go on. False: it is the host's.
+// Installs the handler unless the host has one. While it runs, all signals are blocked; interrupted
+// calls are restarted. False: the host has a handler.
 bool takeSignal(Handler handler) noexcept;
 
-// Whether the host has not taken it since.
+// Whether the host has not taken the signal since.
 bool hasSignal() noexcept;
 
-// The host may have it from now on, which is not told.
+// Lets the host have the signal from now on, without calling lost().
 void forgetSignal() noexcept;
 
-// Who is asked when the host wants it. Before takeSignal().
+// Called when the host wants the signal. Set before takeSignal().
 struct SignalOwner {
-  // Whether the process has memory of its own: a child of vfork sets what happens with signals for
-  // itself alone, and has no timers.
+  // Whether the process has its own memory. A child of vfork sets signal actions only for itself,
+  // and has no timers.
   bool (*hasOwnMemory)();
   // Called once, before the host gets it.
   void (*lost)();

@@ -31,7 +31,7 @@ Value at(const char* bytes, std::size_t offset) noexcept {
   return value;
 }
 
-// dlsym of what a program without Python has not, without a trace in dlerror().
+// dlsym for a symbol that programs without Python lack; leaves no error for dlerror().
 void* symbol(const char* name) noexcept {
   void* const address = dlsym(RTLD_DEFAULT, name);
   if (address == nullptr)
@@ -69,11 +69,12 @@ void chooseLayout(const char* version, const Hooks& hooks) noexcept {
   gLayout = layout;
 }
 
-// With those that are no function's; torn memory may be a circle of these.
+// Includes frames that are not functions. Torn memory may form a cycle of these.
 constexpr std::size_t kMostHops = std::size_t{4} * kMostPythonFrames;
 
-// A walk from the innermost frame out. A read of memory is a system call, so each gets as much as
-// it can: the page up to a frame, where the next ones mostly are, and many code objects.
+// A walk from the innermost frame outwards. A read of memory is a system call, so each reads as
+// much as possible: the page up to a frame, where the next frames mostly are, and many code
+// objects.
 class Walk {
  public:
   Walk(const OwnMemory& memory, char* room, wire::PythonFrame* to) noexcept
@@ -130,7 +131,7 @@ class Walk {
     return ++waiting_ < kMostAtOnce || nameAll();
   }
 
-  // False: what there is, is no code object.
+  // False: one of them is not a code object.
   bool nameAll() noexcept {
     const std::size_t asked = std::exchange(waiting_, 0);
     const std::size_t read = memory_.readEach(codes_, asked, kCodeBytes, objects_);
@@ -156,7 +157,7 @@ class Walk {
   std::uint64_t pageBegin_ = 0;
   std::uint64_t pageEnd_ = 0;
   std::uint32_t count_ = 0;
-  std::size_t waiting_ = 0;  // frames whose code has not been read
+  std::size_t waiting_ = 0;  // number of frames whose code has not been read
   std::uint64_t codes_[kMostAtOnce];
   bool entries_[kMostAtOnce];
 };

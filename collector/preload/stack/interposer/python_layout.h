@@ -1,18 +1,18 @@
-// Where CPython keeps what a function of its is called, by version: offsets in bytes, of builds for
-// 64 bits. From the headers of CPython 3.8.18, 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0
-// (Include/cpython, Include/internal/pycore_frame.h). Constants; no code.
+// Where CPython keeps the names of its functions, by version: offsets in bytes, for 64-bit builds.
+// From the headers of CPython 3.8.18, 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0 (Include/cpython,
+// Include/internal/pycore_frame.h). Constants; no code.
 #pragma once
 
 #include <cstdint>
 
 namespace sonde::preload::stack {
 
-// How a frame is told that the interpreter's loop was entered for; those between were called by
-// Python itself, without another turn of the C stack.
+// How to recognise a frame for which the interpreter's loop was entered. Python itself called the
+// frames in between, without using the C stack.
 enum class PythonEntry : std::uint8_t {
-  Every,  // each has its own
-  Flag,   // a byte of the frame that is not 0
-  Guard,  // the next frame is none: an owner on the C stack
+  Every,  // each frame entered the loop
+  Flag,   // a byte of the frame is not 0
+  Guard,  // the next frame is a dummy, owned by the C stack
 };
 
 struct PythonLayout {
@@ -20,16 +20,16 @@ struct PythonLayout {
   // A thread's innermost frame: thread[state], or thread[state][cframe].
   std::uint16_t state;
   std::int16_t cframe;  // -1: directly
-  // Of a frame.
+  // Offsets in a frame.
   std::uint16_t code;
   std::uint16_t caller;
   PythonEntry entry;
-  std::uint16_t entryByte;  // of Flag: itself; of Guard: the owner
-  // Of a code object.
+  std::uint16_t entryByte;  // for Flag: the flag; for Guard: the owner
+  // Offsets in a code object.
   std::uint16_t file;
-  std::uint16_t name;  // qualified, where there is that
+  std::uint16_t name;  // qualified, if the version has that
   std::uint16_t line;
-  // Of a text: where its characters begin, when they are ASCII and when not.
+  // Offsets of the characters in a text: ASCII and other.
   std::uint16_t ascii;
   std::uint16_t wide;
 };

@@ -11,7 +11,7 @@ constinit const PythonLayout* gLayout = nullptr;
 constinit std::uint64_t gTextType = 0;
 constinit Intern gIntern = nullptr;
 
-// One place of the cache: a sequence lock, whose writer does not wait.
+// One place of the cache: a sequence lock whose writer does not wait.
 struct Place {
   std::atomic<std::uint32_t> turn;  // odd: being written
   std::atomic<std::uint32_t> line;
@@ -66,7 +66,7 @@ std::size_t encode(std::uint32_t point, char* to) noexcept {
   return more + 1;
 }
 
-// The last of its characters, which tell more of a path: so many at most.
+// Keeps only this many of the last characters, which identify a path best.
 constexpr std::uint64_t kMostCharacters = 200;
 
 std::uint32_t textAt(std::uint64_t address, const OwnMemory& memory) noexcept {

@@ -1,5 +1,5 @@
-// What functions of Python are called, as ids of strings. Read once for each; safe in a signal
-// handler, on any number of threads.
+// The names of Python functions, as ids of strings. Each is read once. Safe in a signal handler, on
+// any number of threads.
 #pragma once
 
 #include "collector/preload/stack/interposer/own_memory.h"
@@ -10,7 +10,7 @@
 
 namespace sonde::preload::stack {
 
-// A code object, with the addresses of its texts. Two that agree in all are taken for one.
+// A code object, with the addresses of its texts. Two with equal members count as the same.
 struct CodeObject {
   std::uint64_t address;
   std::uint64_t name;
@@ -25,7 +25,7 @@ struct CodeNames {
 
 using Intern = std::uint32_t (*)(const char* text, std::size_t length);
 
-// Before any other.
+// Call it before the other functions.
 void prepareNames(const PythonLayout& layout, std::uint64_t textType, Intern intern) noexcept;
 
 CodeNames namesOf(const CodeObject& code, const OwnMemory& memory) noexcept;

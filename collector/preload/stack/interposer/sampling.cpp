@@ -17,7 +17,7 @@ namespace sonde::preload::stack {
 namespace {
 
 constinit const Hooks* gHooks = nullptr;
-constinit std::atomic<long> gProcess{0};  // that is sampled
+constinit std::atomic<long> gProcess{0};  // the process that is sampled
 constinit std::atomic<bool> gHasSaidTicks{false};
 
 constexpr std::size_t kMostBytes =
@@ -34,22 +34,23 @@ std::int64_t periodNs() noexcept {
   return 1'000'000'000 / gHooks->rule.perSecond;
 }
 
-// What of a thread's time has been told.
+// The part of a thread's time that is already reported.
 struct Told {
-  std::uint64_t untilTicks;    // by its last sample
-  std::uint64_t blockedTicks;  // since then, by what it waited in
+  std::uint64_t untilTicks;    // end of the part that samples have reported
+  std::uint64_t blockedTicks;  // waits reported since then
   std::uint64_t blockedUntil;
 };
 constinit __thread Told tTold __attribute__((tls_model("initial-exec"))) = {};
 
-// Since the last sample, besides what it waited.
+// Returns the time since the last sample without waits, and marks it as reported.
 std::uint64_t tellAll(std::uint64_t now) noexcept {
   const std::uint64_t other = now - tTold.untilTicks - tTold.blockedTicks;
   tTold = {now, 0, now};
   return other;
 }
 
-// Of this wait, as far as it has not been told: one may be inside another, or have been sampled.
+// Returns the part of this wait that is not reported yet: waits may be nested, or have been
+// sampled.
 std::uint64_t tellBlocked(std::uint64_t begin, std::uint64_t end) noexcept {
   const std::uint64_t from = begin > tTold.blockedUntil ? begin : tTold.blockedUntil;
   if (end <= from)
@@ -61,7 +62,7 @@ std::uint64_t tellBlocked(std::uint64_t begin, std::uint64_t end) noexcept {
 
 using CopyRegisters = void (*)(const void* from, std::uint64_t* to);
 
-// `what` has all that is known before the copy. Signals must be blocked.
+// `what` has everything that is known before the copy. Signals must be blocked.
 void write(const wire::StackSample& what, CopyRegisters copyFrom, const void* from) noexcept {
   char* place = gHooks->reserve(kMostBytes);
   if (place == nullptr)
@@ -70,7 +71,7 @@ void write(const wire::StackSample& what, CopyRegisters copyFrom, const void* fr
   auto* registers = reinterpret_cast<std::uint64_t*>(record + 1);
   copyFrom(from, registers);
   auto* python = reinterpret_cast<wire::PythonFrame*>(registers + wire::kStackRegisters);
-  // Where the stack will be, but for the last of those frames.
+  // The working memory is where the stack goes later, after the last of these frames.
   const std::uint32_t frames =
       readPythonFrames(reinterpret_cast<char*>(python + kMostPythonFrames), python);
   char* const stack = reinterpret_cast<char*>(python + frames);
@@ -96,7 +97,8 @@ void sample(const void* context, std::int64_t weightNs) noexcept {
   write(what, copyRegisters, context);
 }
 
-// The handler must not come in between, nor one of the host's that leaves by longjmp.
+// Blocks signals: neither Sonde's handler nor one of the host's that leaves by longjmp may
+// interrupt this.
 void take(const core::StackEvent& event) noexcept {
   if (!isSampling())
     return;
@@ -116,7 +118,7 @@ void take(const core::StackEvent& event) noexcept {
   core::rawSyscall(SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(&before), 0, sizeof before);
 }
 
-// One that somebody else sent means nothing: the host has not asked for any.
+// A signal that another sender sent is ignored: the host does not use it.
 void onSignal(int, siginfo_t* info, void* context) {
   const int error = errno;
   const Worth worth = timeOf(*info, context);
@@ -146,7 +148,7 @@ long processId() noexcept {
   return core::rawSyscall(SYS_getpid);
 }
 
-// What is here is the parent's.
+// The state here is the parent's.
 void beginAnew() noexcept {
   gProcess.store(processId(), std::memory_order_relaxed);
   gHasSaidTicks.store(false, std::memory_order_relaxed);
@@ -154,7 +156,7 @@ void beginAnew() noexcept {
   forgetDescribing();
 }
 
-// Nobody tells of a child of daemon(), of forkpty() or of a raw clone.
+// A child of daemon(), of forkpty() or of a raw clone is not announced.
 bool hasOwnMemory() noexcept {
   if (gProcess.load(std::memory_order_relaxed) == processId())
     return true;

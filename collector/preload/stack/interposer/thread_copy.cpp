@@ -15,7 +15,7 @@ using StackCall = int (*)(const pthread_attr_t*, void**, std::size_t*);
 using SizeCall = int (*)(const pthread_attr_t*, std::size_t*);
 using AttributeCall = int (*)(pthread_attr_t*);
 
-// Looked up, because glibc has given them new versions.
+// Looked up at run time, because glibc has given them new versions.
 constinit core::Real<AttributesCall> gAttributes{"pthread_getattr_np"};
 constinit core::Real<StackCall> gStack{"pthread_attr_getstack"};
 constinit core::Real<SizeCall> gStackSize{"pthread_attr_getstacksize"};
@@ -69,7 +69,7 @@ void copyRegisters(const void* context, std::uint64_t* to) noexcept {
 #endif
 }
 
-// As they will be when it has returned.
+// The values that the registers will have after the return.
 #if defined(__x86_64__)
 [[gnu::naked]] void copyOwnRegisters(const void*, std::uint64_t*) noexcept {
   __asm__(
@@ -125,11 +125,11 @@ std::size_t stackBytes(const pthread_attr_t* attributes) noexcept {
                        gStackSize()(of, &bytes) == 0 && gGuardSize()(of, &guard) == 0;
   if (attributes == nullptr)
     gDestroy()(&defaults);
-  constexpr std::size_t kDescriptorBytes = 65536;  // more than what glibc keeps above the stack
+  constexpr std::size_t kDescriptorBytes = 65536;  // more than glibc keeps above the stack
   return isKnown && bytes > guard + kDescriptorBytes ? bytes - guard - kDescriptorBytes : 0;
 }
 
-// glibc has the thread's descriptor at the end of its stack.
+// glibc keeps the thread's descriptor at the end of its stack.
 void rememberStack(std::size_t bytes) noexcept {
   const auto end = static_cast<std::uint64_t>(pthread_self());
   tBounds = {end - bytes, end};

@@ -1,4 +1,4 @@
-// Where threads begin: each gets its timer before it runs what it is for.
+// Intercepts the start of threads: each gets its timer before its routine runs.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/stack/interposer/sampling.h"
@@ -24,7 +24,7 @@ __attribute__((constructor(102))) void resolve() {
   gThrdCreate();
 }
 
-// Tells a new thread what to run. malloc() has no part in it: a child of _Fork() may have inherited
+// Passes a new thread its routine. Does not use malloc(): a child of _Fork() may have inherited
 // malloc's locks, and a new thread there would wait for them for ever.
 struct Start {
   std::atomic<bool> isTaken;
@@ -32,7 +32,7 @@ struct Start {
   void* argument;
   std::size_t stackBytes;
 };
-constexpr std::size_t kMostStarts = 512;  // threads that are being made at one time
+constexpr std::size_t kMostStarts = 512;  // threads being created at the same time
 constinit Start gStarts[kMostStarts];
 
 void giveBack(Start* start) noexcept {
@@ -53,7 +53,7 @@ Result begin(void* pointer) {
   return result;
 }
 
-// nullptr: it begins with its own routine, and is not sampled.
+// nullptr: the thread starts with its own routine and is not sampled.
 template <typename Routine>
 Start* startOf(Routine routine, void* argument, const pthread_attr_t* attributes) noexcept {
   if (!samplesNewThreads())

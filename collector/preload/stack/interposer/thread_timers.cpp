@@ -21,15 +21,15 @@ namespace sonde::preload::stack {
 
 namespace {
 
-char gTimerMark;  // tells a timer's signal from another: si_value
+char gTimerMark;  // the si_value that identifies a timer's signal
 
 // A thread may have two.
 constexpr std::size_t kMostTimers = 8192;
 constexpr long kNsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLongestTickNs = 10'000'000;  // the kernel's, with CONFIG_HZ=100
 
-// Kernel ids of timers that run, + 1; or kIsEvent and a perf event, its descriptor above the end of
-// its id. 0: nothing.
+// Kernel ids of running timers, + 1. For a perf event: kIsEvent, the descriptor, and the lowest
+// bits of its id. 0: free.
 constexpr std::uint64_t kIsEvent = std::uint64_t{1} << 63;
 constexpr int kIdBits = 40;
 static_assert(kCpuClockIdMask >> kIdBits == 0);
@@ -40,11 +40,11 @@ constinit pthread_key_t gKey = 0;
 
 using Slot = std::atomic<std::uint64_t>;
 
-// What the calling thread has.
+// The timers of the calling thread.
 struct Clock {
   Slot* timer;
   Slot* event;
-  CpuClock open;  // the event
+  CpuClock open;  // the perf event
   CpuAccount account;
 };
 constinit __thread Clock tClock __attribute__((tls_model("initial-exec"))) = {};
@@ -72,7 +72,7 @@ void setMask(const std::uint64_t* mask, std::uint64_t* before) noexcept {
       SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(mask), core::asLong(before), sizeof *mask);
 }
 
-// By a system call: in a handler libc's own is none of the functions that may be called.
+// Uses a system call: libc's function may not be called in a handler.
 std::int64_t cpuNs() noexcept {
   timespec now{};
   core::rawSyscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, core::asLong(&now));
@@ -85,12 +85,13 @@ std::int64_t kernelNs() noexcept {
   return usage.ru_stime.tv_sec * std::int64_t{kNsPerSecond} + usage.ru_stime.tv_usec * 1000L;
 }
 
-// The thread's last own code: the kernel would keep the timer.
+// Runs last of the thread's own code; otherwise the kernel would keep the timer.
 void threadEnds(void* /*value*/) {
   endTimer();
 }
 
-// Where it is from now on; nullptr: there is none, or no place for it, and then it is stopped.
+// Stores the timer and returns its slot. nullptr: there is no timer; or no slot, and the timer is
+// stopped.
 Slot* keep(std::uint64_t word) noexcept {
   if (word == 0)
     return nullptr;
@@ -109,7 +110,7 @@ timespec inTime(std::int64_t ns) noexcept {
   return {static_cast<time_t>(ns / kNsPerSecond), static_cast<long>(ns % kNsPerSecond)};
 }
 
-// Threads that begin together are not interrupted together.
+// Staggers the timers of threads that start together.
 std::int64_t firstIn(std::int64_t periodNs, long tid) noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -118,7 +119,7 @@ std::int64_t firstIn(std::int64_t periodNs, long tid) noexcept {
   return static_cast<std::int64_t>((seed >> 20) % static_cast<std::uint64_t>(periodNs)) + 1;
 }
 
-// Whether the thread was interrupted in a system call, or on its way into or out of one.
+// Whether the thread was interrupted in a system call, or while entering or leaving one.
 bool isAfterSystemCall(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -133,7 +134,7 @@ bool isAfterSystemCall(const void* context) noexcept {
          memcmp(code, kCall, sizeof kCall) == 0;
 }
 
-// The event; 0: there is none to be had, and `failure` says why.
+// Returns the event's word; 0: it could not be opened, and `failure` is the error.
 std::uint64_t makeEvent(std::int64_t periodNs, int& failure) noexcept {
   failure = openCpuClock(periodNs, kSignal, tClock.open);
   if (failure == 0 && tClock.open.descriptor < kMostDescriptor)
@@ -145,7 +146,7 @@ std::uint64_t makeEvent(std::int64_t periodNs, int& failure) noexcept {
   return 0;
 }
 
-// What is kept of it in gTimers; 0: there is none to be had.
+// Returns the timer's word for gTimers; 0: it could not be created.
 std::uint64_t makeTimer(std::int64_t periodNs) noexcept {
   const long tid = core::rawSyscall(SYS_gettid);
   sigevent event{};
@@ -171,7 +172,7 @@ void prepareTimers() noexcept {
 int startTimer(std::int64_t periodNs) noexcept {
   if (!gHasKey)
     return 0;
-  const std::uint64_t all = ~std::uint64_t{0};  // until there is an account
+  const std::uint64_t all = ~std::uint64_t{0};  // while there is no account
   std::uint64_t before = 0;
   setMask(&all, &before);
   tClock = {};
@@ -205,7 +206,7 @@ void endHandler() noexcept {
   tClock.account.endHandler();
 }
 
-// Its places are the next thread's from now on: an end that comes twice finds none.
+// Another thread may reuse its slots from now on: a second call for the same thread has no effect.
 void endTimer() noexcept {
   stop(std::exchange(tClock.timer, nullptr));
   stop(std::exchange(tClock.event, nullptr));
@@ -225,7 +226,7 @@ void forgetTimers() noexcept {
     if (word == 0)
       continue;
     slot.store(0, std::memory_order_relaxed);
-    if ((word & kIsEvent) != 0)  // a descriptor is inherited, though its event is not
+    if ((word & kIsEvent) != 0)  // a child inherits the descriptor, but not the event
       closeCpuClock(clockOf(word));
   }
 }

@@ -1,4 +1,4 @@
-// A timer of each thread's own CPU time, and above the rate of the kernel's clock a perf event.
+// A timer of each thread's own CPU time and, above the rate of the kernel's clock, a perf event.
 #pragma once
 
 #include "collector/preload/stack/interposer/cpu_account.h"
@@ -9,23 +9,23 @@
 
 namespace sonde::preload::stack {
 
-// Before any other.
+// Call it before the other functions.
 void prepareTimers() noexcept;
-// From now on the calling thread gets kSignal each time that it has run for `periodNs`. Periods
-// below the kernel's tick need a perf event; what the kernel says where that cannot be, -errno,
-// when the tick has to do. Else 0. Not in a signal handler.
+// From now on the calling thread gets kSignal each time it has run for `periodNs`. Periods below
+// the kernel's tick need a perf event. If that is refused, ticks are used and the function returns
+// the kernel's -errno; else it returns 0. Not in a signal handler.
 int startTimer(std::int64_t periodNs) noexcept;
-// The calling thread gets none any more.
+// Ends the calling thread's timer.
 void endTimer() noexcept;
 
-// In the handler of kSignal: what a sample stands for that is taken now. Nothing where the signal
-// is somebody else's.
+// In the handler of kSignal: the CPU time that a sample taken now represents. Empty if the signal
+// is from another sender.
 Worth timeOf(const siginfo_t& signal, const void* context) noexcept;
 void endHandler() noexcept;
 
-// No thread gets one any more.
+// Ends the timers of all threads.
 void stopTimers() noexcept;
-// In a child that was forked: it has none of its parent's.
+// In a forked child, which has none of its parent's timers.
 void forgetTimers() noexcept;
 
 }  // namespace sonde::preload::stack

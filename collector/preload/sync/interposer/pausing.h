@@ -1,4 +1,4 @@
-// What the wrappers of the functions that block without another thread's doing share: descriptors,
+// Shared by the wrappers of functions that wait for something other than a thread: descriptors,
 // time, child processes, signals. Any thread; keeps errno. A call that is cancelled, or left by
 // longjmp, is not recorded.
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace sonde::preload::sync {
 
-// block(), which may wait. One that returns within microseconds has not waited.
+// Calls block(), which may wait. A call that returns within microseconds counts as not having
+// waited.
 template <typename Block>
 [[gnu::always_inline]] inline auto pausing(const char* call, Block block) {
   if (!isOn() || !gHooks->records())

@@ -1,9 +1,9 @@
-// Condition variables. There are two kinds in one libc for x86-64: programs linked before 2003 call
-// functions of version GLIBC_2.2.5, whose variable is a pointer to another, all others those of
-// GLIBC_2.3.2. Each gets what it is bound to.
+// Condition variables. libc for x86-64 has two kinds. Programs linked before 2003 call functions of
+// version GLIBC_2.2.5, whose variable is a pointer to another variable. All other programs call
+// those of GLIBC_2.3.2. Each program gets the version that it is bound to.
 //
-// That the thread has its mutex again is part of the wait. Who had that in between is not told: the
-// waker is who signalled.
+// The wait includes the time until the thread has its mutex again. The thread that held the mutex
+// meanwhile is not reported: the waker is the one that signalled.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/sync/interposer/waiting.h"
@@ -26,7 +26,7 @@ struct Functions {
   Real<UntilCall> until;
   Real<WakeCall> signal;
   Real<WakeCall> broadcast;
-  bool tells;  // the variable itself, who may use it and how many have queued
+  bool tells;  // the variable itself reports its users and how many have queued
 
   constexpr Functions(const char* version, bool itTells) noexcept
       : wait("pthread_cond_wait", version),
@@ -63,15 +63,16 @@ bool isShared(const pthread_cond_t* condition) noexcept {
   return (condition->__data.__wrefs & 1) != 0;
 }
 
-// How many threads have queued at a condition so far: glibc, since 2.25, counts them in its first
-// word, above a bit. Who is about to wait has the mutex, so that nobody queues before it.
+// Returns the number of threads that have queued at a condition so far. Since 2.25 glibc counts
+// them in its first word, above one bit. A thread that is about to wait holds the mutex, so none
+// queues before it.
 std::uint64_t turnOf(const pthread_cond_t* condition) noexcept {
   std::uint64_t queued = 0;
   __atomic_load(reinterpret_cast<const std::uint64_t*>(condition), &queued, __ATOMIC_ACQUIRE);
   return queued >> 1;
 }
 
-// What is the same for all waits at conditions of one version.
+// The constants of all waits at conditions of one version.
 struct Condition {
   pthread_cond_t* object;
   bool shared;
@@ -88,7 +89,7 @@ int waitAt(const char* name, const Condition& condition, pthread_mutex_t* mutex,
     return block();
   const Call call = {name, wire::SyncObject::Condition, Rule::Any};
   const Wait wait = beginWait(call, {idOf(condition.object), condition.shared, condition.turn});
-  // The mutex is let go inside libc.
+  // libc releases the mutex inside this call.
   const Post released = isAwaited(idOf(mutex)) ? beginPost(idOf(mutex)) : Post{};
   const int result = block();
   endPost(released, result != EINVAL && result != EPERM);
@@ -134,7 +135,7 @@ int broadcastWith(Functions& real, pthread_cond_t* condition) {
 
 using namespace sonde::preload::sync;
 
-// A function of this file under the name of libc's, which is the second's version by default.
+// Defines a function of this file under libc's name; the second version is the default.
 #if defined(__x86_64__)
 #define SONDE_TWO_VERSIONS(name)               \
   __asm__(".symver sonde_new_" #name "," #name \

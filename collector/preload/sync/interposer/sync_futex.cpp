@@ -1,5 +1,5 @@
-// Futexes, as C++20's std::atomic::wait, std::future and others use them through syscall(2). Those
-// that a library calls the kernel for by itself (libc, libgomp) are not seen.
+// Futexes that C++20's std::atomic::wait, std::future and others use through syscall(2). Libraries
+// that call the kernel directly (libc, libgomp) are not seen.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/sync/interposer/waiting.h"
@@ -10,7 +10,7 @@
 namespace sonde::preload::sync {
 namespace {
 
-// Declared with its seven words: <unistd.h> says "...", which has them in the same places.
+// Declared with its seven words: <unistd.h> declares "...", which passes them in the same places.
 using SystemCall = long (*)(long, long, long, long, long, long, long);
 
 constinit core::Real<SystemCall> gSyscall{"syscall"};
@@ -40,17 +40,17 @@ long forward(const FutexCall& call) noexcept {
   return forward(SYS_futex, call);
 }
 
-// Whether it is somebody's private matter it seldom says: libstdc++ does not for std::future.
+// Few callers mark the futex as private; libstdc++ does not for std::future.
 long waitAt(const FutexCall& call) noexcept {
   const Wait wait = beginWait({"futex", wire::SyncObject::Futex, Rule::Any},
                               {static_cast<std::uint64_t>(call.address)});
   const long result = forward(call);
-  // Where the value is another one already it is refused.
+  // The kernel refuses to wait if the value has already changed.
   endWait(wait, outcomeOf(result == 0 ? 0 : errno));
   return result;
 }
 
-// The kernel says how many it has woken, or moved.
+// The kernel returns the number of waiters that it has woken or moved.
 long wakeAt(const FutexCall& call, PostTraits traits = 0) noexcept {
   constexpr long kAll = 0x7fff'ffff;
   return posting(
@@ -62,7 +62,7 @@ long wakeAt(const FutexCall& call, PostTraits traits = 0) noexcept {
       [](long result) { return result > 0; });
 }
 
-// Wakes at both of its addresses, and says how many together.
+// Wakes at both addresses and returns the total.
 long wakeAtBoth(const FutexCall& call) noexcept {
   return posting(
       static_cast<std::uint64_t>(call.other),
@@ -96,9 +96,9 @@ long futex(const FutexCall& call) noexcept {
 
 using namespace sonde::preload::sync;
 
-// All but futexes go on by a jump: some return twice, or on another stack. Where the seventh word
-// is passed on the stack the jump is in assembly: most callers have none, and what lies there then
-// is theirs, not to be written.
+// All other system calls continue with a jump, because some return twice, or on another stack. If
+// the seventh word is passed on the stack, the jump is in assembly. Most callers pass no seventh
+// word; the stack there is then their own data and must not be written.
 #if defined(__x86_64__)
 #define SONDE_SYSCALL_NAME "sonde_futex_call"
 #define SONDE_SYSCALL_VISIBILITY "hidden"
@@ -160,6 +160,6 @@ extern "C" __attribute__((visibility(SONDE_SYSCALL_VISIBILITY), used)) long sond
 long sondeSyscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
   const FutexCall call = {a, b, c, d, e, f};
   const long result = number == SYS_futex && isOn() ? futex(call) : forward(number, call);
-  __asm__ volatile("");  // no jump from here, for which the seventh word would be written back
+  __asm__ volatile("");  // prevents a jump from here, which would write the seventh word back
   return result;
 }

@@ -1,5 +1,5 @@
-// Mutexes and reader-writer locks. A lock is tried first: one that is free is taken as it would be
-// without Sonde, and recorded nowhere.
+// Mutexes and reader-writer locks. Each wrapper first tries the lock. A free one is taken as
+// without Sonde, and not recorded.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/preload/sync/interposer/waiting.h"
@@ -33,12 +33,13 @@ constinit Real<RwlockUntil> gTimedWrite{"pthread_rwlock_timedwrlock"};
 constinit Real<RwlockClock> gClockWrite{"pthread_rwlock_clockwrlock"};
 constinit Real<RwlockCall> gRelease{"pthread_rwlock_unlock"};
 
-// glibc before 2.30 may lose a wake-up where a try meets a wait (its bug 23844): there, where the
-// functions with a clock are missing, reader-writer locks are libc's alone.
+// glibc before 2.30 may lose a wake-up if a try meets a wait (its bug 23844). There, recognised by
+// the missing functions with a clock, Sonde leaves reader-writer locks to libc.
 constinit bool gTriesRwlocks = false;
 
-// Looked up before the program's own code runs: a lookup takes locks of the loader's. Those with a
-// clock are not there before glibc 2.30, and to say so the loader would allocate, when first asked.
+// Looked up before the program's own code runs, because a lookup takes locks of the loader. glibc
+// before 2.30 lacks the functions with a clock; at the first lookup of a missing function the
+// loader allocates memory for the error.
 __attribute__((constructor(102))) void resolve() {
   gLock();
   gTryLock();
@@ -57,7 +58,8 @@ __attribute__((constructor(102))) void resolve() {
   gTriesRwlocks = gClockRead() != nullptr;
 }
 
-constexpr int kProcessShared = 128;  // in the kind that PTHREAD_MUTEX_INITIALIZER begins with
+// A bit of the kind, with which PTHREAD_MUTEX_INITIALIZER starts.
+constexpr int kProcessShared = 128;
 
 Call mutexCall(const char* name) noexcept {
   return {name, wire::SyncObject::Mutex, Rule::Holder};
@@ -71,7 +73,7 @@ Call writeCall(const char* name) noexcept {
   return {name, wire::SyncObject::Rwlock, Rule::Last};
 }
 
-// Of a lock that the calling thread holds.
+// For a lock that the calling thread holds.
 PostKind releaseOf(const pthread_rwlock_t* lock) noexcept {
   return {lock->__data.__cur_writer != 0 ? kByWriter : 0, kNoTurn};
 }
@@ -105,7 +107,7 @@ template <typename Block>
       block);
 }
 
-// What only a later libc has.
+// For functions that only a later libc has.
 template <typename Function, typename... Arguments>
 int callIfThere(Function real, Arguments... arguments) {
   return real == nullptr ? EINVAL : real(arguments...);

@@ -89,7 +89,7 @@ SONDE_EXPORT int epoll_pwait(
   return pausing("epoll_pwait", [=] { return gEpollMasked()(fd, events, room, timeout, mask); });
 }
 
-// Of glibc 2.35.
+// New in glibc 2.35.
 SONDE_EXPORT int epoll_pwait2(
     int fd, epoll_event* events, int room, const timespec* timeout, const sigset_t* mask) {
   const EpollMasked2 real = gEpollMasked2();

@@ -39,7 +39,7 @@ __attribute__((constructor(102))) void resolve() {
 
 constexpr Call kAtBarrier = {"pthread_barrier_wait", wire::SyncObject::Barrier, Rule::Arrival};
 
-// Both keep at these places, since glibc 2.21 and 2.25, 0 where they are the process's own.
+// Offsets of the shared flag since glibc 2.21 and 2.25; 0: private to the process.
 constexpr std::size_t kSharedOfSemaphore = 8;
 constexpr std::size_t kSharedOfBarrier = 12;
 
@@ -53,12 +53,12 @@ Outcome outcomeOfSemaphore(int result) noexcept {
   return outcomeOf(result == 0 ? 0 : errno);
 }
 
-// The tries and the record leave errno to the wait itself.
+// Keeps errno unchanged except by the wait itself.
 template <typename Block>
 int waitAt(const char* name, sem_t* semaphore, Block block) {
   if (!isOn())
     return block();
-  pthread_testcancel();  // sem_wait is a cancellation point also where it does not wait
+  pthread_testcancel();  // sem_wait is a cancellation point even if it does not wait
   const int error = errno;
   if (gTryWait()(semaphore) == 0)
     return 0;
@@ -103,7 +103,7 @@ SONDE_EXPORT int sem_post(sem_t* semaphore) noexcept {
   return posting(idOf(semaphore), [=] { return gPost()(semaphore); });
 }
 
-// Who comes last goes on at once, and has not waited.
+// The last thread to arrive continues at once and has not waited.
 SONDE_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   if (!isOn())
     return gBarrier()(barrier);

@@ -1,4 +1,4 @@
-// Joining a thread, whose end is what lets the joiner go on.
+// Joining a thread: the thread's end wakes the joiner.
 
 #include "collector/core/platform/hooks.h"
 #include "collector/core/platform/symbol_versions.h"
@@ -29,14 +29,14 @@ __attribute__((constructor(102))) void resolve() {
   gClockJoin();
 }
 
-// The kernel's id of a thread, which names its clock; 0: it has just ended. Such a clock's id is
-// ~tid << 3 and what it counts.
+// The kernel's id of a thread, taken from the id of its clock, which is ~tid << 3 plus the clock's
+// type. 0: the thread has just ended.
 std::int32_t tidOf(pthread_t thread) noexcept {
   clockid_t clock = 0;
   return pthread_getcpuclockid(thread, &clock) == 0 ? ~(clock >> 3) : 0;
 }
 
-// A thread that has recorded nothing ends unseen; it is known all the same.
+// Records the wait even for a thread that has recorded nothing and whose end is not seen.
 template <typename Block>
 int join(const char* name, pthread_t thread, void** result, Block block) {
   if (!isOn())
@@ -46,7 +46,7 @@ int join(const char* name, pthread_t thread, void** result, Block block) {
   const std::int32_t tid = tidOf(thread);
   const Wait wait = beginWait({name, wire::SyncObject::Thread, Rule::Holder},
                               {static_cast<std::uint64_t>(thread), false, 0, tid});
-  // One that has ended since has no id any more.
+  // A thread that has ended since has no id any more.
   if (const int tried = gTryJoin()(thread, result); tried != EBUSY) {
     dropWait(wait);
     return tried;

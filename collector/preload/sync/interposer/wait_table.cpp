@@ -15,11 +15,11 @@ constexpr std::uint64_t kWaiters = 0xffff;  // of Entry::owner
 constexpr int kObjectShift = 16;
 constexpr PostTraits kTraits = kWakesAll | kByWriter | kMayMove;
 
-// What two arrivals at a barrier lie apart at least so that their order is certain: between its
-// post and its arrival a thread does little.
+// If two arrivals at a barrier are at least this far apart, their order is certain: a thread does
+// little between its post and its arrival.
 constexpr std::uint64_t kRaceTicks = 20'000;
 
-constinit std::atomic<std::uint32_t> gNextEpoch{1};  // not emptied in children
+constinit std::atomic<std::uint32_t> gNextEpoch{1};  // not cleared in children
 
 std::uint32_t currentEpoch() noexcept {
   std::uint32_t epoch = gWaitTable.epoch.load(std::memory_order_acquire);
@@ -38,11 +38,11 @@ bool isOf(std::uint64_t owner, std::uint64_t object) noexcept {
   return owner >> kObjectShift == object;
 }
 
-// One more waiter at an entry of this object, or that is free and becomes its own. False: it is
-// another's.
+// Adds a waiter to an entry that has this object, or is free and then gets it. False: the entry has
+// another object.
 bool join(Entry& entry, std::uint64_t object, bool mayBeFree) noexcept {
   std::uint64_t seen = 0;
-  // Given up, the wait has no waker.
+  // If the exchange gives up, the wait has no waker.
   return core::exchangeWith(entry.owner, seen, [=](std::uint64_t owner) {
     const bool same = isOf(owner, object) && (owner & kWaiters) < kWaiters;
     const bool isFree = mayBeFree && (owner & kWaiters) == 0;
@@ -61,10 +61,10 @@ std::uint32_t findEntry(std::uint64_t object) noexcept {
   return kNoEntry;
 }
 
-// Not below 0, where a child found it empty.
+// Does not go below 0: a child found the counter empty.
 void countDown(std::atomic<std::uint16_t>& waiters) noexcept {
   std::uint16_t seen = 0;
-  // Given up, posts look for a waiter that is none.
+  // If the exchange gives up, later posts look for a waiter that does not exist.
   core::exchangeWith(waiters, seen, [](std::uint16_t count) {
     return static_cast<std::uint16_t>(count == 0 ? 0 : count - 1);
   });
@@ -73,7 +73,7 @@ void countDown(std::atomic<std::uint16_t>& waiters) noexcept {
 std::uint32_t write(Entry& entry, std::uint64_t object, const Poster& poster) noexcept {
   const std::uint32_t number = entry.posts.fetch_add(1, std::memory_order_acq_rel);
   PostSlot& slot = entry.slots[number % kPosts];
-  slot.mark.exchange(0, std::memory_order_acq_rel);  // readers of what was there turn away
+  slot.mark.exchange(0, std::memory_order_acq_rel);  // readers of the old post discard it
   slot.object.store(object | poster.traits, std::memory_order_relaxed);
   slot.ticks.store(poster.ticks, std::memory_order_relaxed);
   slot.turn.store(poster.turn, std::memory_order_relaxed);
@@ -84,15 +84,15 @@ std::uint32_t write(Entry& entry, std::uint64_t object, const Poster& poster) no
 }
 
 struct Seen {
-  std::int32_t thread;  // 0: nothing
+  std::int32_t thread;  // 0: no post
   PostTraits traits;
   std::uint64_t ticks;
   std::uint64_t done;
   std::uint64_t turn;
 };
 
-// A post that is not there is being written, has been taken back or is another object's: nobody has
-// been let go by it.
+// Returns no post if it is being written, was taken back or belongs to another object: such a post
+// has woken nobody.
 Seen read(PostSlot& slot, std::uint32_t number, std::uint64_t object) noexcept {
   const std::uint64_t mark = slot.mark.load(std::memory_order_acquire);
   if (mark >> 32 != number)
@@ -108,7 +108,7 @@ Seen read(PostSlot& slot, std::uint32_t number, std::uint64_t object) noexcept {
   return seen;
 }
 
-// The posts from `first` on and before `end`, the latest first, until visit() returns false.
+// Visits the posts in [place.first, end), the latest first, until visit() returns false.
 template <typename Visit>
 void visitPosts(const Place& place, std::uint32_t end, Visit visit) noexcept {
   Entry& entry = gWaitTable.entries[place.entry];
@@ -137,7 +137,7 @@ Waker lastOf(const Place& place, std::uint64_t wakeTicks, bool mustStandApart) n
   return waker;
 }
 
-// Readers do not let each other go on, and writers exclude each other.
+// Readers do not wake each other, and writers exclude each other.
 Waker writerOf(const Place& place, std::uint64_t wakeTicks) noexcept {
   Waker waker{0, 0, true};
   const std::uint32_t end = gWaitTable.entries[place.entry].posts.load(std::memory_order_acquire);
@@ -150,8 +150,8 @@ Waker writerOf(const Place& place, std::uint64_t wakeTicks) noexcept {
   return waker;
 }
 
-// Whether a post may have come too early for the waiter, which had taken its place and not queued:
-// `Surely`, where it had taken effect before the wait began.
+// Whether a post may have come too early for the waiter, which had its place but had not queued
+// yet. `Surely`: the post took effect before the wait began.
 enum class Early { No, Perhaps, Surely };
 Early isEarly(const Seen& seen, const Place& place) noexcept {
   if (seen.turn == kNoTurn || seen.turn > place.turn)
@@ -159,7 +159,7 @@ Early isEarly(const Seen& seen, const Place& place) noexcept {
   return seen.done != 0 && seen.done <= place.begin ? Early::Surely : Early::Perhaps;
 }
 
-// Only one thread, or one that let all go before any other did, can have been it.
+// The waker is certain only if a single thread posted, or the first post woke all waiters.
 Waker anyOf(const Place& place, std::uint64_t wakeTicks) noexcept {
   Waker last{0, 0, true};
   Seen first{};
@@ -182,7 +182,7 @@ Waker anyOf(const Place& place, std::uint64_t wakeTicks) noexcept {
 
 Waker arrivalOf(const Place& place) noexcept {
   Waker waker{0, 0, true};
-  // The one before it may have taken its place before this waiter did.
+  // The arrival before it may have taken its place before this waiter did.
   Place whole = place;
   whole.first = 0;
   visitPosts(whole, endRound(place), [&](const Seen& seen) {
@@ -224,7 +224,7 @@ void leavePlace(const Place& place) noexcept {
     return;
   Entry& entry = gWaitTable.entries[place.entry];
   std::uint64_t seen = 0;
-  // Given up, the entry stays this object's.
+  // If the exchange gives up, the entry keeps this object.
   core::exchangeWith(entry.owner, seen, [&](std::uint64_t owner) {
     return isOf(owner, place.object) && (owner & kWaiters) != 0 ? owner - 1 : owner;
   });
@@ -281,8 +281,8 @@ Waker findWaker(const Place& place, Rule rule, std::uint64_t wakeTicks) noexcept
   return waker;
 }
 
-// The first that leaves says where the round ended: all have arrived by then, and nobody comes back
-// for the next without having been here.
+// The first waiter to leave notes where the round ended: all have arrived by then, and none can
+// come back for the next round without having been here.
 std::uint32_t endRound(const Place& place) noexcept {
   if (place.entry == kNoEntry)
     return 0;

@@ -11,10 +11,10 @@ constinit const Hooks* gHooks = nullptr;
 
 namespace {
 
-// What the thread waits in, or was cancelled in: one place at most. In a signal handler that waits
-// in turn the outer wait loses its own.
+// The wait that the thread is in, or was cancelled in: at most one. If a signal handler waits in
+// turn, the outer wait loses its place.
 struct Held {
-  std::uint32_t waits;  // ever
+  std::uint32_t waits;  // total
   bool any;
   Place place;
 };
@@ -27,7 +27,7 @@ void letGo() noexcept {
   leavePlace(tHeld.place);
 }
 
-// Whether the place is still this wait's.
+// Whether the place still belongs to this wait.
 bool holds(const Wait& wait) noexcept {
   return tHeld.any && tHeld.waits == wait.number;
 }
@@ -39,11 +39,11 @@ void threadEnds() noexcept {
     beginPost(self);
 }
 
-// Later would be too late: dlsym takes the loader's lock.
+// Must not run later: dlsym takes the loader's lock.
 __attribute__((constructor(101))) void findHooks() noexcept {
   const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_sync_hooks"));
   if (find == nullptr)
-    dlerror();  // or it would say so to the program, which did not ask
+    dlerror();  // otherwise the program's next dlerror() would report this lookup
   else if (emptyTableInChildren())
     gHooks = find(kHooksVersion, threadEnds);
 }

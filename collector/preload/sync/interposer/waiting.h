@@ -1,6 +1,6 @@
-// What the wrappers of this library share: a wait, which is recorded when it has ended, and a post.
-// Any thread; keeps errno. A wait that is cancelled, or left by longjmp, is never ended: its place
-// is given back when its thread waits again or ends.
+// Shared by the wrappers of this library: a wait, recorded at its end, and a post. Any thread;
+// keeps errno. A wait that is cancelled, or left by longjmp, never ends: its place is given back
+// when its thread waits again or ends.
 #pragma once
 
 #include "collector/preload/sync/interposer/wait_table.h"
@@ -13,7 +13,7 @@
 
 namespace sonde::preload::sync {
 
-// nullptr: nobody records. Known before the program's own code runs.
+// nullptr: no recorder. Set before the program's own code runs.
 extern const Hooks* gHooks;
 
 inline bool isOn() noexcept {
@@ -36,32 +36,32 @@ struct Wait {
   std::uint64_t object;
   std::uint64_t begin;   // ticks; 0: not recorded
   std::uint32_t number;  // of the thread's waits
-  bool shared;           // with other processes, whose posts are not seen
+  bool shared;           // with other processes, whose posts Sonde does not see
   OpenWait open;
   Place place;
 };
 
 enum class Outcome { Woken, TimedOut, Interrupted, Refused };
 
-// What is known of an object when a wait at it begins.
+// Facts about an object when a wait at it begins.
 struct Awaited {
   std::uint64_t object;
   bool shared = false;      // with other processes
   std::uint64_t turn = 0;   // Place::turn
-  std::int32_t holder = 0;  // the kernel's id of the thread that has it, or is to end; 0: not known
+  std::int32_t holder = 0;  // kernel id of the thread that holds it, or is to end; 0: unknown
 };
 
-// The calling thread is about to wait. The wait belongs to one of endWait() and dropWait(), or is
-// left to the thread's next.
+// The calling thread is about to wait. End the wait with endWait() or dropWait(), or leave it to
+// the thread's next wait.
 Wait beginWait(const Call& call, const Awaited& awaited) noexcept;
-// It has not waited after all.
+// The thread did not wait.
 void dropWait(const Wait& wait) noexcept;
-// `otherwise`: who let it go on where no post says so; 0: not known.
+// `otherwise`: the waker if no post identifies it; 0: unknown.
 void endWait(const Wait& wait, Outcome outcome, std::int32_t otherwise = 0) noexcept;
-// At a barrier: this thread has come. The post's number.
+// This thread has arrived at a barrier. Returns the post's number.
 std::uint32_t arriveAt(const Wait& wait) noexcept;
 
-// Of a call that returns an error number.
+// For a call that returns an error number.
 inline Outcome outcomeOf(int result) noexcept {
   switch (result) {
     case 0:
@@ -76,7 +76,7 @@ inline Outcome outcomeOf(int result) noexcept {
   }
 }
 
-// Somebody waits at `object`, whom the calling thread may let go on with its next act.
+// A thread waits at `object`; the calling thread's next action may wake it.
 [[gnu::cold]] Post beginPost(std::uint64_t object,
                              PostTraits traits = 0,
                              std::uint64_t turn = kNoTurn) noexcept;
@@ -87,7 +87,7 @@ struct PostKind {
   std::uint64_t turn = kNoTurn;
 };
 
-// Out of line, so that a wrapper whose object nobody waits at saves no registers for it.
+// Out of line, so that a wrapper whose object has no waiters saves no registers for it.
 template <typename Describe, typename Act, typename TookEffect>
 [[gnu::cold, gnu::noinline]] auto postingToWaiters(std::uint64_t object,
                                                    Describe describe,
@@ -100,8 +100,8 @@ template <typename Describe, typename Act, typename TookEffect>
   return result;
 }
 
-// act(), which lets waiters at `object` go on if `tookEffect(what it returned)`. describe() says
-// what kind of post it is; the object is not looked at afterwards, when it may be gone.
+// Calls act(), which wakes waiters at `object` if `tookEffect(result)`. describe() returns the
+// post's properties. The object is not read after act(), because it may no longer exist.
 template <typename Describe, typename Act, typename TookEffect>
 [[gnu::always_inline]] inline auto posting(std::uint64_t object,
                                            Describe describe,
@@ -110,7 +110,7 @@ template <typename Describe, typename Act, typename TookEffect>
   return isAwaited(object) ? postingToWaiters(object, describe, act, tookEffect) : act();
 }
 
-// The same of what returns 0 when it is done.
+// The same for functions that return 0 on success.
 template <typename Describe, typename Act>
 [[gnu::always_inline]] inline int posting(std::uint64_t object, Describe describe, Act act) {
   return posting(object, describe, act, [](int result) { return result == 0; });
@@ -121,14 +121,14 @@ template <typename Act>
       object, [] { return PostKind{}; }, act);
 }
 
-// The wait of a thread that has found the object taken: tryIt() returned EBUSY.
+// The wait of a thread that found the object taken: tryIt() returned EBUSY.
 template <typename Describe, typename TryIt, typename Block>
 [[gnu::cold, gnu::noinline]] int waitingForOthers(const Call& call,
                                                   Describe describe,
                                                   TryIt tryIt,
                                                   Block block) {
   const Wait wait = beginWait(call, describe());
-  // Who let it go between the two tries has not seen that somebody waits.
+  // A thread that released it between the two tries has not seen a waiter.
   if (const int tried = tryIt(); tried != EBUSY) {
     dropWait(wait);
     return tried;
@@ -138,8 +138,8 @@ template <typename Describe, typename TryIt, typename Block>
   return result;
 }
 
-// tryIt() where that does not find the object taken, else block(), in which the thread waits.
-// describe() gives an Awaited.
+// Calls tryIt() and, if the object is taken, block(), in which the thread waits. describe() returns
+// an Awaited.
 template <typename Describe, typename TryIt, typename Block>
 [[gnu::always_inline]] inline int waiting(const Call& call,
                                           Describe describe,
@@ -152,8 +152,8 @@ template <typename Describe, typename TryIt, typename Block>
                                              : waitingForOthers(call, describe, tryIt, block);
 }
 
-// Whether libc takes this as a time to wait until: of one that it refuses at once nothing else may
-// be tried before.
+// Whether libc accepts this as an absolute timeout. If libc would refuse it at once, nothing else
+// may be tried first.
 inline bool isTime(const timespec* until) noexcept {
   return until != nullptr && until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000;
 }

@@ -9,7 +9,7 @@ cmake)
   cmake -S s -B b -G Ninja | grep -v compiler; ninja -C b -j 3 | tail -n 1; (cd b && ctest -j 2 2>&1 | grep -v sec); b/m; echo $?; cmake -S s -B u -G 'Unix Makefiles' >/dev/null; make -s -C u -j 3 2>&1 | tail -n 1; u/m; echo $? ;;
 tmux)
   tmux -L t -f /dev/null new-session -d -x 80 -y 24 'echo typed | tr a-z A-Z; exec sleep 30'; i=0; while ! tmux -L t capture-pane -p | grep '^TYPED' && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; tmux -L t list-sessions | wc -l; tmux -L t split-window 'echo x'
-  # tmux may miss two children that end at once and then waits for ever, without Sonde, too: once in 150 runs.
+  # tmux may miss two children that end at once and then wait for ever, even without Sonde: once in 150 runs.
   i=0; while [ $(tmux -L t list-panes | wc -l) -gt 1 ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done
   tmux -L t run-shell 'echo ran'; tmux -L t kill-server; echo $? ;;
 socat)

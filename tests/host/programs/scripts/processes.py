@@ -72,7 +72,7 @@ def workers():
     process = multiprocessing.get_context("fork").Process(target=queue.put, args=("x" * 100000,))
     process.start()
     print(len(queue.get()), process.join(), process.exitcode)
-    # Helpers that would live on, and hold descriptors.
+    # Stops helpers that would stay alive and hold descriptors.
     multiprocessing.forkserver._forkserver._stop()
     multiprocessing.resource_tracker._resource_tracker._stop()
 

@@ -1,4 +1,4 @@
-# stress-ng checks what it does itself; each stressor runs for a fixed number of operations.
+# stress-ng checks its own results; each stressor runs for a fixed number of operations.
 run() {
   echo "== $1"
   stress-ng --temp-path . --verify --no-rand-seed -q --timeout 20 "--$1" 1 "--$1-ops" 200 2>errors
