@@ -1,5 +1,5 @@
-// SONDE_CHECK: the process stops where an invariant of its own code is broken. Bad input is an
-// Error instead. Any thread; not for code that lives in a traced process.
+// SONDE_CHECK aborts the process if an invariant of its own code is broken. Bad input is an Error
+// instead. Any thread; not for code in a traced process.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Names of C++ functions as people write them. Any thread.
+// Readable names of C++ functions. Any thread.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sonde {
 
-// The mangled name ("_Z…") readable; any other text as it is.
+// Demangles `name` ("_Z…"); returns any other text unchanged.
 std::string demangled(std::string_view name);
 
 }  // namespace sonde

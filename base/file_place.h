@@ -1,4 +1,4 @@
-// Places in the file system that users name. Plain functions; any thread.
+// Compares and checks paths from the user. Plain functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 namespace sonde {
 
-// Whether both names are of one place, whatever is there: by another spelling, through linked or
-// mounted folders. A link is another place than what it leads to, unless that is there.
+// Whether both paths are one place, by another spelling or through linked or mounted folders, even
+// if nothing exists there. A link is a different place than its target, unless the target exists.
 bool samePlace(const std::filesystem::path& one, const std::filesystem::path& other);
 
-// Whether nothing may take the place of what has this name: a device, a pipe, a folder, or a name
-// of the system for an open file, as /dev/stdout is.
+// Whether a file of this name must not be replaced: a device, a pipe, a folder, or the system's
+// name for an open file, such as /dev/stdout.
 bool mustStay(const std::filesystem::path& path);
 
 // Whether the file exists; follows links. False where this process may not look.

@@ -1,4 +1,4 @@
-// The hash FNV-1a (Fowler, Noll, Vo) of 64 bits: the same on every machine and in every build.
+// The 64-bit hash FNV-1a (Fowler, Noll, Vo): the same on every machine and in every build.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How far long work is, for whoever waits for it. The work calls it now and then, on its own
-// thread; a Progress that nobody listens to costs nothing.
+// Reports the progress of long work to a listener. The work calls it from time to time, on its own
+// thread; without a listener it costs nothing.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace sonde {
 
 class Progress {
  public:
-  // What is being done now, and how much of the whole is behind it, from 0 to 1.
+  // Gets the current step and the completed share of the whole, from 0 to 1.
   using Listener = std::function<void(std::string_view what, double share)>;
 
   Progress() = default;
@@ -21,7 +21,7 @@ class Progress {
       listener_(what, share);
   }
 
-  // For a piece of the work, which is from `from` to `to` of the whole.
+  // The progress of a part of the work that goes from `from` to `to` of the whole.
   Progress part(double from, double to) const {
     if (!listener_)
       return {};

@@ -1,4 +1,4 @@
-// Paths in commands that a message tells the user to type. Pure functions.
+// Quotes paths in commands that a message suggests. Pure functions.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sonde {
 
-// As one word of a shell's command line; as it is where that is one already.
+// `text` as one word of a shell's command line; unchanged if it already is one.
 std::string shellQuoted(std::string_view text);
 
 }  // namespace sonde

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<int, 3> kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<pid_t> gChild{-1};
-std::atomic<int> gEarly{0};  // an interrupt that came before anybody knew the program's number
+std::atomic<int> gEarly{0};  // an interrupt that came before the program's pid was known
 
 void passOn(int signal) {
   const int kept = errno;
@@ -32,7 +32,7 @@ void passOn(int signal) {
   errno = kept;
 }
 
-// While it is there, interrupts go to the program. What the caller ignores stays ignored.
+// Passes interrupts on to the program during its lifetime. Ignored signals stay ignored.
 class PassedOn {
  public:
   PassedOn() {

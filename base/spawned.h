@@ -1,4 +1,4 @@
-// Programs that Sonde starts itself, and waits for. One at a time in a process; any thread.
+// Starts programs and waits for them. One at a time in a process; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,18 +9,18 @@
 
 namespace sonde {
 
-// Runs `program` with `words` (its own name first) to its end and returns its wait status. It reads
-// nothing, and what it says on stdout goes nowhere, on stderr to `errors`. Who interrupts the
-// caller meanwhile, ends the program instead: the caller sees it ended by a signal. Io: it cannot
-// be started; the message is the system's.
+// Runs `program` with `words` (its own name first) to its end and returns its wait status. It has
+// no input; its stdout is discarded, its stderr goes to `errors`. An interrupt of the caller ends
+// the program instead; the caller sees a program ended by a signal. Io: it cannot be started; the
+// message is the system's.
 Result<int> runToItsEnd(const std::filesystem::path& program,
                         const std::vector<std::string>& words,
                         const std::filesystem::path& errors);
 
-// A folder that goes with its owner, with all that is in it.
+// A folder that is removed with its content when its owner is destroyed.
 class TemporaryFolder {
  public:
-  // In the place for temporary files. Io: it cannot be made.
+  // In the system's temporary folder. Io: it cannot be created.
   static Result<TemporaryFolder> make();
   TemporaryFolder(TemporaryFolder&& other) noexcept;
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;

@@ -1,7 +1,6 @@
-// A row id that cannot be mistaken for the id of another table.
+// A row id that cannot be confused with the id of another table.
 //
-// A plain value of any thread. 0 is no id: it is what a default-made one holds, is written as NULL
-// and read from NULL.
+// A plain value; any thread. 0 is the default, means "no id", and is stored as NULL.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// "Did you mean …": the known word that is nearest to one that is not known. Pure functions.
+// "Did you mean …": finds the known word nearest to an unknown one. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline std::size_t editDistance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
-// The nearest of `known`, or "" when none is near enough to be what was meant.
+// The nearest word in `known`; "" if none is near enough.
 inline std::string nearestWord(std::string_view word, const std::vector<std::string>& known) {
   std::string best;
   std::size_t bestDistance = std::max<std::size_t>(2, word.size() / 3) + 1;

@@ -13,26 +13,27 @@ struct Form {
   unsigned char mask;  // of the first byte's marker bits
   unsigned char marker;
   std::size_t length;
-  char32_t smallest;  // below it the form is overlong
+  char32_t smallest;  // smaller values are overlong
 };
 constexpr Form kForms[] = {
     {0x80, 0x00, 1, 0x01}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
 
-// How many bytes from the start on are ASCII without NUL, to the word; most texts are nothing else.
+// The number of leading bytes that are ASCII without NUL, a multiple of the word size. Most texts
+// are entirely ASCII.
 std::size_t plainPrefix(std::string_view text) noexcept {
   constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
   constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101;
   std::size_t at = 0;
   for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
     std::memcpy(&word, text.data() + at, sizeof word);
-    // A byte of 0 borrows: its high bit is set then.
+    // A byte of 0 borrows, so its high bit is then set.
     if (((word | (word - kOnes)) & kHighBits) != 0)
       break;
   }
   return at;
 }
 
-// Length of the character that `text` starts with, 0 when it starts with none.
+// The length of the character at the start of `text`; 0 if it is invalid.
 std::size_t characterLength(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text[0]);
   for (const Form& form : kForms) {

@@ -1,4 +1,4 @@
-// Text from a traced process, made safe for what reads it later. Any thread.
+// Makes text from a traced process safe for later readers. Any thread.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace sonde {
 // Whether `text` is UTF-8 without NUL, surrogates or overlong forms.
 bool isText(std::string_view text) noexcept;
 
-// `text` with every byte that keeps it from being such text replaced by U+FFFD. SQLite stores any
-// bytes as TEXT, but its functions stop at NUL and JSON writers refuse the rest.
+// Replaces every byte of `text` that breaks these rules by U+FFFD. SQLite stores any bytes as TEXT,
+// but its functions stop at NUL, and JSON writers refuse invalid UTF-8.
 std::string toText(std::string_view text);
 
 }  // namespace sonde

@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kAnyMode = 0666;  // less the umask
+constexpr mode_t kAnyMode = 0666;  // minus the umask
 constexpr mode_t kPermissions = 07777;
 
 Error failed(int number) {
   return {ErrorCode::Io, std::generic_category().message(number)};
 }
 
-// What a link leads to, be it there or not. Links of /proc to open files cannot be followed by
-// their text.
+// The target of a link, whether it exists or not. Links in /proc to open files cannot be followed
+// by their text.
 fs::path targetOf(fs::path path) {
-  constexpr int kMostLinks = 40;  // as the kernel's; a ring of links stays a link
+  constexpr int kMostLinks = 40;  // the kernel's limit; a circle of links stays a link
   std::error_code failure;
   for (int count = 0; count < kMostLinks && fs::is_symlink(path, failure); ++count) {
     if (fs::weakly_canonical(path.parent_path(), failure).string().starts_with("/proc/"))
@@ -42,7 +42,8 @@ fs::path targetOf(fs::path path) {
   return path;
 }
 
-// What this program has the file open by, so that what is written comes after what was.
+// This program's descriptor for the file, if it has one, so that new text is appended to earlier
+// output.
 std::optional<int> ownDescriptor(const fs::path& file) {
   struct stat wanted {};
   if (::stat(file.c_str(), &wanted) != 0)
@@ -73,7 +74,7 @@ class Descriptor {
   }
 
   int number() const { return number_; }
-  // Some file systems say only now that there was no room.
+  // Some file systems report a full disk only now.
   Result<void> close() {
     return ::close(std::exchange(number_, -1)) == 0 ? Result<void>() : Result<void>(failed(errno));
   }
@@ -89,7 +90,7 @@ Result<void> writeAll(int descriptor, std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (written == 0) {
       return failed(EIO);
-    } else if (errno == EAGAIN) {  // somebody else's pipe
+    } else if (errno == EAGAIN) {  // another process's pipe
       pollfd room = {descriptor, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else if (errno != EINTR) {
@@ -107,7 +108,7 @@ Result<void> writeInPlace(const fs::path& target, int flags, std::string_view te
   return file.close();
 }
 
-// Beside what it will replace, by a name that nobody else has.
+// A file with a unique name beside the one it will replace.
 struct Temporary {
   fs::path path;
   Descriptor file;
@@ -129,20 +130,20 @@ Result<Temporary> makeTemporary(const fs::path& target) {
 Result<void> fill(Temporary& temporary, const fs::path& target, std::string_view text) {
   struct stat before {};
   if (::stat(target.c_str(), &before) == 0)
-    // Without effect where the file system has no permissions.
+    // No effect on file systems without permissions.
     static_cast<void>(::fchmod(temporary.file.number(), before.st_mode & kPermissions));
   SONDE_TRY(writeAll(temporary.file.number(), text));
   return temporary.file.close();
 }
 
-// A file that is there, and may not be written, is not to be replaced either.
+// An existing file without write permission must not be replaced either.
 Result<void> checkPermission(const fs::path& target) {
   if (::access(target.c_str(), W_OK) == 0 || errno == ENOENT)
     return {};
   return failed(errno);
 }
 
-// The folder may not be written, or the file in it not be renamed: the file itself, perhaps.
+// The folder is not writable, or the file cannot be renamed: tries to overwrite the file itself.
 Result<void> overwrite(const fs::path& target, std::string_view text, Error why) {
   if (::access(target.c_str(), W_OK) != 0)
     return why;

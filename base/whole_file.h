@@ -1,6 +1,6 @@
-// Writing a text to a file that the user has named, so that it appears whole or not at all, and
-// nothing else is lost: a link leads to what is written; a device, a pipe and what this program has
-// open for writing (standard output, sent to a file) get the text after what they have. Plain
+// Writes a text to a file that the user named, so that it appears complete or not at all, and
+// nothing else is lost. A link keeps pointing to the result. A device, a pipe, or a file that this
+// program has open for writing (redirected standard output) gets the text appended. Plain
 // functions; any thread.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace sonde {
 
-// Replaces the file. One that may be written, in a folder that may not, is overwritten instead: it
-// alone can be left cut. One that may not be written stays. Io, with the reason alone as message.
+// Replaces the file. If the folder is not writable but the file is, overwrites it; only then can it
+// be left incomplete. A read-only file stays. Io; the message is only the reason.
 Result<void> writeWhole(const std::filesystem::path& file, std::string_view text);
 
-// Whether writeWhole() can be expected to work. Leaves everything as it is. Io, as above.
+// Whether writeWhole() should work. Changes nothing. Io, as above.
 Result<void> checkWritable(const std::filesystem::path& file);
 
-// Whether writing `file` would write, or replace, what `name` is or leads to.
+// Whether writing `file` would write or replace `name` or its target.
 bool leadsTo(const std::filesystem::path& file, const std::filesystem::path& name);
 
 }  // namespace sonde

@@ -1,13 +1,12 @@
-// What one annotation costs the thread that makes it, in units of two clock reads, under a real
+// Measures the cost of one annotation for its thread, in units of two clock reads, under a real
 // recorder:
 //
 //   build/dev/bin/sonde run -f -o /tmp/annotation.sonde -- build/dev/bench/annotation [GiB]
 //
-// Loops of clock reads and of annotation pairs alternate in short batches, and each batch is
-// compared with the clock loop beside it, so that the machine's changing speed cancels. Between
-// batches the program sleeps, which lets the recorder keep up: what is measured is recording, not
-// dropping (the run's summary must say that nothing was lost). Bytes are counted as records are
-// laid out: a scope is 40.
+// Loops of clock reads and of annotation pairs alternate in short batches. Each batch is compared
+// with the clock loop beside it, so that changes of the machine's speed cancel. The program sleeps
+// between batches so that the recorder keeps up; the run's summary must not report losses. Bytes
+// are counted by the layout of records: a scope is 40.
 
 #include "plugins/api/sonde.h"
 

@@ -1,12 +1,12 @@
-// What an NVTX push/pop pair costs the thread that makes it, in units of two clock reads, under a
+// Measures the cost of an NVTX push/pop pair for its thread, in units of two clock reads, under a
 // real recorder:
 //
 //   build/dev/bin/sonde run -f -o /tmp/nvtx.sonde -- build/dev/bench/annotation_nvtx [GiB]
 //
-// Batches of clock reads and of pairs alternate, and each batch is compared with the clock reads
-// beside it, so that the machine's changing speed cancels. Names are dynamic: 64 texts in turn,
-// looked up at every push. Between batches the program sleeps, which lets the recorder keep up; the
-// run's summary must say that nothing was lost.
+// Batches of clock reads and of pairs alternate. Each batch is compared with the clock reads beside
+// it, so that changes of the machine's speed cancel. Names are dynamic: 64 texts in turn, looked up
+// at every push. The program sleeps between batches so that the recorder keeps up; the run's
+// summary must not report losses.
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 

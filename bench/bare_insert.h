@@ -1,4 +1,4 @@
-// What the benches of storing share: a clock, and a bare prepared insert of slices.
+// The common part of the storing benches: a clock, and a bare prepared insert of slices.
 #pragma once
 
 #include "analysis/model/event.h"
@@ -107,7 +107,7 @@ inline std::string pragma(const store::Database& trace, const char* name) {
       "PRAGMA {} = {};", name, take(trace.queryText(fmt::format("PRAGMA {}", name))));
 }
 
-// Through SQLite alone, on a connection with the settings of one made by createTrace.
+// Inserts through SQLite alone, on a connection with the settings of createTrace().
 inline Time runBare(const fs::path& path, const std::vector<Slice>& rows) {
   std::string settings;
   {
@@ -148,7 +148,7 @@ inline void report(std::string_view what, std::vector<double> values) {
              values.back());
 }
 
-// Both in turns, so that neither has the better minutes: their rates, and those of `other` as
+// Alternates the order, so that both see the same machine. Prints their rates, and `other`'s as
 // multiples of the bare insert's.
 template <typename Other>
 void compareWithBare(const fs::path& folder,

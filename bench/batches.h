@@ -1,5 +1,4 @@
-// Times calls in batches, so that what disturbs a machine for a moment shows in a few of them
-// alone.
+// Times calls in batches, so that a brief disturbance of the machine affects only a few of them.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@ double nsEach(int calls, Body body) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / calls;
 }
 
-// What two readings of a clock take, which no record can do without.
+// The time of two clock reads, the minimum for any record.
 inline double nsOfTwoClockReads(int calls) {
   return nsEach(calls, [](int) {
     static_cast<void>(Clock::now());

@@ -1,12 +1,12 @@
-// What a breakdown costs. Usage:
-//   breakdown sweep EVENTS CATEGORIES   the sweep alone: categories that are active at random, 1 to
-//                                       20 µs each time with gaps as long, as RL-Scope was measured
+// Measures the cost of a breakdown. Usage:
+//   breakdown sweep EVENTS CATEGORIES   the sweep alone: random categories, active for 1 to 20 µs
+//   each
+//                                       time with equally long gaps, as in RL-Scope's measurement
 //   breakdown load TRACE                reading a trace, beside a bare scan of the same columns
-//   breakdown correct TRACE             a whole breakdown on one core, as recorded and with the
-//   cost
-//                                       of recording taken out, as if it were what performance.md
-//                                       has
-// Prints the median of five rounds and their range, in million events a second.
+//   breakdown correct TRACE             a whole breakdown on one core, as recorded, and corrected
+//   for
+//                                       the recording costs of performance.md
+// Prints the median of five rounds and their range, in million events per second.
 #include "analysis/engine/breakdown/breakdown.h"
 
 #include "analysis/engine/breakdown/process_events.h"
@@ -68,7 +68,7 @@ int sweepEvents(std::size_t events, std::size_t categories) {
   return 0;
 }
 
-// The columns that a breakdown reads, those with words last.
+// The columns that a breakdown reads; those with words last.
 constexpr const char* kScans[] = {
     "SELECT id, thread_id, name_id, start_ns, dur_ns, scope_id, depth, kind, category FROM slice",
     "SELECT stream_id, start_ns, dur_ns, scope_id, id, name_id FROM kernel",
@@ -108,7 +108,8 @@ int loadTrace(const char* path) {
   return 0;
 }
 
-// Costs of what imported traces have, too, each known to a half, one in common and one each.
+// Costs of events that imported traces have, too. Each has an error of a half; part of it is
+// shared.
 engine::correction::CostSet someCosts() {
   engine::correction::CostSet costs;
   const auto add = [&](const char* probe, const char* api, double ns) {

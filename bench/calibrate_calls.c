@@ -1,6 +1,6 @@
-/* Iterations of calls that the probes net, io and sync look at, for bench/calibrate.py: BLOCKS
- * blocks of BLOCK iterations, each when a line comes on standard input; answers with a line of how
- * many ns each took.
+/* Iterations of calls that the probes net, io and sync record, for bench/calibrate.py. Runs BLOCKS
+ * blocks of BLOCK iterations, one block per line on standard input, and answers each with a line of
+ * the iterations' times in ns.
  *
  *   calibrate_calls BLOCKS BLOCK */
 #include "plugins/api/sonde.h"

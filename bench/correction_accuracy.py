@@ -203,7 +203,7 @@ def summarise(case, rounds):
     half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in recorded)
     own_error = error(rounds, full)
     bias = statistics.median(found)
-    # As biases; not even where the run says itself that recording took more than its events account for.
+    # The ends of the run's own interval, as biases.
     low, high = (statistics.median(each[end] / each["ns"] for each in recorded) * (1 + bias) - 1 for end in ("low_ns", "high_ns"))
     reach = bias - low if bias > 0 else high - bias
     return {"case": case.name, "truth_ns": statistics.median(truths),
@@ -252,7 +252,7 @@ def main():
         for processor in sorted(os.sched_getaffinity(0)) if options.awake else ():
             loop = subprocess.Popen([f"{build}/bench/correction_work", "awake", str(processor)])
             loops.callback(loop.kill)
-        # A round of all cases after the other, so that each case sees the machine at ten times.
+        # One round of all cases after the other, so that each case sees the machine at ten times.
         for number in range(options.rounds):
             for case in chosen:
                 rounds = done.setdefault(case.name, [])

@@ -1,6 +1,7 @@
 // Jobs whose iterations do something that Sonde records: correction_work WHAT ITERATIONS. Prints
-// "mean NS" of an iteration, by its own clock. bench/correction_accuracy.py runs it with Sonde and
-// without, and compares. `correction_work awake PROCESSOR` is what its --awake runs beside them.
+// "mean NS" of an iteration, by its own clock. bench/correction_accuracy.py runs it with and
+// without Sonde and compares. `correction_work awake PROCESSOR` is what its --awake runs beside
+// them.
 #include "bench/iteration_stamps.h"
 #include "plugins/api/sonde.h"
 
@@ -32,7 +33,7 @@
 
 namespace {
 
-// Some microseconds of arithmetic on memory of its own.
+// Some microseconds of arithmetic on the thread's own memory.
 void compute(int rounds) {
   thread_local std::vector<double> data(2048, 1.0);
   for (int round = 0; round < rounds; ++round)
@@ -72,7 +73,7 @@ class Files {
   char bytes_[4096];
 };
 
-// Threads that take turns stay where they are: else it is the scheduler's luck that is measured.
+// Threads that take turns stay on one processor; otherwise the result depends on the scheduler.
 void stayOn(int processor) {
   cpu_set_t only;
   CPU_ZERO(&only);
@@ -112,7 +113,7 @@ class Stream {
   int near_ = -1;
 };
 
-// Tasks for two threads, which the iteration waits for.
+// Tasks for two threads; the iteration waits for them.
 class Pool {
  public:
   Pool() {
@@ -171,7 +172,7 @@ void memory() {
   }
 }
 
-// Keeps a processor from being halted when nothing else wants it, for as long as the parent lives.
+// Keeps an idle processor from being halted as long as the parent lives.
 [[noreturn]] void keepAwake(int processor) {
   const sched_param none = {};
   prctl(PR_SET_PDEATHSIG, SIGKILL);

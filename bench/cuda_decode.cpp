@@ -1,6 +1,7 @@
-// How fast CUPTI's records become Sonde's, in the spool: kernels of 64 names on four streams, and
-// calls. Usage: cuda_decode [ROUNDS]. Each round decodes a million of each, in buffers of the size
-// that the probe uses, into a spool of its own in /dev/shm; all rounds are printed, and the median.
+// Measures how fast CUPTI's records are converted into Sonde's, in the spool: kernels of 64 names
+// on four streams, and calls. Usage: cuda_decode [ROUNDS]. Each round decodes a million of each, in
+// buffers of the probe's size, into a spool of its own in /dev/shm. Prints all rounds and the
+// median.
 #include "collector/preload/cuda/activity/cuda_decode.h"
 
 #include "collector/core/attach.h"
@@ -39,7 +40,7 @@ const std::vector<std::string>& names() {
   return all;
 }
 
-// Records of one size, one behind the other.
+// Records of equal size, packed.
 std::vector<std::uint8_t> kernels() {
   std::vector<std::uint8_t> buffer(cuda::kBufferBytes / kKernelBytes * kKernelBytes);
   for (std::size_t at = 0; at < buffer.size(); at += kKernelBytes) {
@@ -91,7 +92,7 @@ const char* callbackName(cupti::Domain, std::uint32_t) {
   return "cudaLaunchKernel_v7000";
 }
 
-// In a process of its own: a process has one spool.
+// In a process of its own, since a process has only one spool.
 void round() {
   const sonde::test::SpoolFolder folder(std::uint64_t{480} << 20, "/dev/shm");
   if (!sonde::core::attach(folder.path().c_str(), nullptr))

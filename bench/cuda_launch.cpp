@@ -1,6 +1,6 @@
-// What a kernel launch costs on the simulated device, beside two clock reads in the same loop.
-// Usage, with and without `sonde run --` in front: cuda_launch [BATCHES]. Prints the median over
-// batches of 2,000 launches, and the lower and upper tenth, in ns.
+// Measures the cost of a kernel launch on the simulated device, beside two clock reads in the same
+// loop. Usage, with and without `sonde run --` in front: cuda_launch [BATCHES]. Prints the median
+// over batches of 2,000 launches, and the lower and upper tenth, in ns.
 #include "bench/batches.h"
 #include "tests/cudasim/cudasim.h"
 

@@ -97,7 +97,7 @@ class Job:
                 sys.exit("demo_overhead: a rank ended before its first iterations")
             time.sleep(0.1)
         self.processes = descendants([rank.pid for rank in self.ranks])
-        # `sonde run` is the parent of what it runs; what it spends itself is the recorder's CPU.
+        # `sonde run` is the parent of its command; its own time is the recorder's CPU time.
         self.recorders = [rank.pid for rank in self.ranks if self.prefix]
         self.turns_s = 0.0
         self._signal(signal.SIGSTOP)

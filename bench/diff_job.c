@@ -1,7 +1,7 @@
 /* A small training loop for bench/diff_accuracy.py: a network with one hidden layer learns a fixed
  * function by gradient descent, with the same arithmetic in every run. Each operation of an
  * iteration is annotated; one of them can do PERCENT % more of its own work, whose results are
- * thrown away. With TIMES each operation does its work so many times.
+ * discarded. With TIMES each operation repeats its work that many times.
  *
  *   diff_job ITERATIONS [OPERATION PERCENT [TIMES]] */
 #include "plugins/api/sonde.h"
@@ -35,7 +35,7 @@ static float uniform(void) {
   return (float)(state >> 8U) / 16777216.0F - 0.5F;
 }
 
-/* How much more of its work an operation does, of `whole`. */
+/* The operation with more work, and the extra share. */
 static const char* slowName = "";
 static double slowShare = 0;
 static int extraOf(const char* name, int whole) {

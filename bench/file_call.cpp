@@ -1,6 +1,6 @@
-// What a call on a file costs whose bytes are in the page cache, beside two clock reads in the same
-// loop. Usage, with and without `sonde run --sources io --` or `strace -c` in front: file_call
-// [BATCHES]. Prints the median over batches of 512 calls, and the lower and upper tenth, in ns.
+// Measures the cost of a call on a file in the page cache, beside two clock reads in the same loop.
+// Usage, with and without `sonde run --sources io --` or `strace -c` in front: file_call [BATCHES].
+// Prints the median over batches of 512 calls, and the lower and upper tenth, in ns.
 #include "bench/batches.h"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
-// What a kernel launch costs on a GPU, beside two clock reads in the same loop; cuda_launch.cpp is
-// the same on the simulated device. Usage, with and without `sonde run --` in front: gpu_launch
-// [BATCHES]. Prints the median over batches of 500 launches, which fit the launch queue, and the
-// lower and upper tenth, in ns.
+// Measures the cost of a kernel launch on a GPU, beside two clock reads in the same loop;
+// cuda_launch.cpp does the same on the simulated device. Usage, with and without `sonde run --` in
+// front: gpu_launch [BATCHES]. Prints the median over batches of 500 launches, which fit into the
+// launch queue, and the lower and upper tenth, in ns.
 #include "bench/batches.h"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
-// gui_frames TRACE [WIDTH HEIGHT]: how long the window takes until it shows a trace, and for each
-// frame while a person zooms from the whole trace to microseconds and back and pans. Prints medians
-// and worst cases; no display is needed.
+// gui_frames TRACE [WIDTH HEIGHT]: measures how long the window takes to show a trace, and each
+// frame while zooming from the whole trace to microseconds and back, and while panning. Prints
+// medians and worst cases; needs no display.
 #include "gui/app/main_window.h"
 #include "gui/views/timeline_view.h"
 
@@ -49,8 +49,8 @@ class Session {
  public:
   explicit Session(MainWindow& window) : window_(window) {}
 
-  // Moves the window, paints at once with what is there, then waits for the blocks of the new
-  // window and paints these.
+  // Moves the window, paints the present blocks, then waits for the new window's blocks and paints
+  // these.
   void frame(const Viewport& viewport) {
     QElapsedTimer timer;
     timer.start();

@@ -1,11 +1,11 @@
-// How fast TraceWriter stores slices, against a bare prepared insert of the same rows.
+// Compares TraceWriter's speed of storing slices with a bare prepared insert of the same rows.
 //
 //   ingest [rows=1000000] [pairs=11] [folder=.]
 //
 // Each pair writes the same rows, in one transaction, into two new traces (same schema, page size,
-// journal, cache and settings): once through the SQLite API with every value bound where it lies,
-// once through TraceWriter. The two take turns in who goes first. Prints rows per second and the
-// ratio of each pair: its median and range.
+// journal, cache and settings): once through the SQLite API with every value bound in place, once
+// through TraceWriter. They alternate who goes first. Prints rows per second, and the median and
+// range of the pairs' ratios.
 #include "analysis/finalise/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_writer.h"
@@ -22,8 +22,8 @@ namespace {
 
 using namespace sonde::bench;
 
-// Rows as a recorder makes them: iterations with operations with calls, each written when it ends,
-// under the id that it got when it began.
+// Rows in a recorder's order: iterations with operations with calls, each written at its end under
+// the id that it got at its begin.
 std::vector<Slice> makeRows(std::int64_t count) {
   constexpr std::int64_t kCallsPerOperation = 8;
   constexpr std::int64_t kOperationsPerIteration = 20;
@@ -79,7 +79,7 @@ Time runWriter(const fs::path& path, const std::vector<Slice>& rows) {
   return since(start);
 }
 
-// Finishes a trace of these rows and says what that took.
+// Finishes a trace of these rows and prints the time it took.
 void runFinaliser(const fs::path& folder, const std::vector<Slice>& rows) {
   const fs::path path = folder / "bench-ingest.part";
   auto writer = take(sonde::store::TraceWriter::open(take(sonde::store::createTrace(path))));

@@ -1,13 +1,12 @@
-// How fast what a job has left in its spool is stored, against a bare prepared insert of the rows
-// that come of it.
+// Compares the speed of storing a job's spool with a bare prepared insert of the resulting rows.
 //
 //   ingest_spool SESSION [pairs=5] [folder=.]
 //
-// SESSION is the spool folder of a recording whose recorder was killed; it stays as it is. Each
-// pair drains it into a new trace, as `sonde recover` does before it finishes that (indexes, levels
-// of detail: what those take, bench/ingest says), and inserts its slices bare into another. The two
-// take turns in who goes first. Prints rows per second and the ratio of each pair: its median and
-// range.
+// SESSION is the spool folder of a recording whose recorder was killed; it is not changed. Each
+// pair drains it into a new trace, as `sonde recover` does before it finishes the trace
+// (bench/ingest measures indexes and levels of detail), and inserts its slices bare into another.
+// They alternate who goes first. Prints rows per second, and the median and range of the pairs'
+// ratios.
 #include "analysis/store/statement.h"
 #include "bench/bare_insert.h"
 #include "recorder/drain/drainer.h"
@@ -33,7 +32,7 @@ Time drain(const fs::path& session, const fs::path& part) {
   return since(start);
 }
 
-// Its texts outlive the rows: kinds and categories are few.
+// The texts outlive the rows: kinds and categories are few.
 std::vector<Slice> slicesOf(const fs::path& part) {
   const auto trace = take(sonde::store::reopenTrace(part));
   auto rows =

@@ -1,6 +1,6 @@
-/* When each iteration of a job began and ended, and where, by the job's own clock: with
- * BENCH_STAMPS set, stampsWrite() writes them to that file for bench/machine_speed.py, an array of
- * IterationStamp as it is in memory. Of one thread; C and C++. */
+/* Begin, end and processor of each iteration of a job, by the job's own clock. If BENCH_STAMPS is
+ * set, stampsWrite() writes them to that file for bench/machine_speed.py, as an array of
+ * IterationStamp in memory layout. For one thread; C and C++. */
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ static inline int64_t stampsNow(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Touches the memory: no iteration is the first to. */
+/* Touches the memory, so that no iteration is the first to do so. */
 static inline struct IterationStamps stampsFor(long iterations) {
   struct IterationStamps made;
   made.count = 0;

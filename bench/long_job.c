@@ -1,5 +1,5 @@
 /* A long job for bench/long_run.py: iterations of SLICES operations each, RATE operations a second,
- * until there were COUNT operations. RATE 0: as fast as it can.
+ * COUNT operations in total. RATE 0: as fast as possible.
  *
  *   long_job COUNT RATE [SLICES=200] */
 #include "plugins/api/sonde.h"

@@ -1,7 +1,7 @@
-// What a malloc and its free cost together: of small blocks, one by one and with others in use, of
-// blocks above the threshold of probe `memory`, and of ones that are also written to, which is what
-// they are for. Usage, also behind `sonde run --sources memory --` and with LD_PRELOAD: memory_call
-// [BATCHES]. Prints the median over batches of 2,000 blocks, and the lower and upper tenth, in ns.
+// Measures a malloc and its free together: small blocks, one by one and with others in use; blocks
+// above the threshold of probe `memory`; and blocks that are also written to, as in real use.
+// Usage, also behind `sonde run --sources memory --` and with LD_PRELOAD: memory_call [BATCHES].
+// Prints the median over batches of 2,000 blocks, and the lower and upper tenth, in ns.
 // bench/memory_overhead.py compares.
 #include "bench/batches.h"
 
@@ -11,7 +11,7 @@
 namespace {
 
 constexpr int kBlocks = 2000;
-constexpr int kKept = 1000;  // large ones, so that the probe has something to look for
+constexpr int kKept = 1000;  // large ones, so that the probe's table is not empty
 constexpr std::size_t kLarge = 70'000;
 
 void* opaque(void* block) {
@@ -28,7 +28,7 @@ double oneByOne(std::size_t bytes, bool writes) {
   });
 }
 
-// All in use at once, on many pages.
+// All blocks in use at the same time, on many pages.
 double together(std::size_t bytes) {
   static void* blocks[kBlocks];
   const double given = sonde::bench::nsEach(kBlocks, [=](int at) {

@@ -1,6 +1,6 @@
-// What calls of MPI cost: mpi_call BURSTS CALLS, two ranks. Prints for each operation the median
-// and the spread of the bursts, in ns a call, as rank 0 sees them. Between bursts it rests, so that
-// a recorder has time to read.
+// Measures the cost of MPI calls: mpi_call BURSTS CALLS, two ranks. Prints the median and the
+// spread of the bursts for each operation, in ns per call, on rank 0. It rests between bursts, so
+// that a recorder has time to read.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void sendReceive(void) {
                MPI_STATUS_IGNORE);
 }
 
-// Nobody is waited for: what remains is the call itself.
+// Waits for no other rank: only the call itself remains.
 static void sendReceiveAlone(void) {
   MPI_Sendrecv(&gOut, 8, MPI_BYTE, 0, 3, &gIn, 8, MPI_BYTE, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }

@@ -1,6 +1,6 @@
-// What a call of NCCL costs on the stand-in for NCCL, alone and in a group of 32, beside two clock
-// reads in the same loop. Usage, with and without `sonde run --` in front: nccl_call [BATCHES].
-// Prints the median over batches of 512 calls, and the lower and upper tenth, in ns.
+// Measures the cost of an NCCL call on the stand-in for NCCL, alone and in a group of 32, beside
+// two clock reads in the same loop. Usage, with and without `sonde run --` in front: nccl_call
+// [BATCHES]. Prints the median over batches of 512 calls, and the lower and upper tenth, in ns.
 #include "bench/batches.h"
 #include "tests/ncclsim/ncclsim.h"
 

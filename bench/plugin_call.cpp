@@ -1,11 +1,11 @@
-// What recording by a plugin costs the thread that does it, in ns, under a real recorder. It is a
-// plugin itself, which measures before `true` begins:
+// Measures the cost of a plugin's recording for its thread, in ns, under a real recorder. It is a
+// plugin itself, and measures before `true` begins:
 //
 //   build/dev/bin/sonde run -f -o /tmp/plugin.sonde --plugin build/dev/bench/libplugin_call.so --
 //   true
 //
-// Beside each batch two clock reads are timed, and a pause after it lets the recorder keep up: the
-// run's summary must say that nothing was lost.
+// Two clock reads are timed beside each batch. A pause after it lets the recorder keep up: the
+// run's summary must not report losses.
 
 #include "bench/batches.h"
 #include "plugins/api/sonde_plugin.h"

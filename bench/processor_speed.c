@@ -1,9 +1,8 @@
-/* How fast each processor is, all the time: processor_speed FILE. A thread on each does the same 9
- * us of arithmetic every 5 ms and writes when, where and how long it took, as an array of Sample,
- * until SIGTERM. On a virtual machine whose processors are threads of cores that others use as
- * well, it takes up to twice as long, and nothing else tells: no time is stolen, nothing waits.
- * bench/machine_speed.py makes use of it. Needs the right to be scheduled first (root) to be exact.
- */
+/* Measures the speed of each processor continuously: processor_speed FILE. A thread on each does
+ * the same 9 us of arithmetic every 5 ms until SIGTERM, and writes time, processor and duration as
+ * an array of Sample. On a virtual machine whose processors are threads of shared cores, it takes
+ * up to twice as long. Nothing else shows that: no time is stolen, and nothing waits.
+ * bench/machine_speed.py uses it. To be exact it needs scheduling priority (root). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -33,21 +32,20 @@ static int64_t nowNs(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Independent of each other, so that it is how much the core can do at once that counts, not how
- * long one thing takes. */
+/* Independent operations: they measure the core's throughput, not the latency of one operation. */
 static void work(double* values, int rounds) {
   for (int round = 0; round < rounds; ++round)
     for (int one = 0; one < kValues; ++one)
       values[one] = values[one] * 1.0000001 + 1e-9;
-  __asm__ volatile("" : : "r"(values) : "memory"); /* it has been done for something */
+  __asm__ volatile("" : : "r"(values) : "memory"); /* keeps the work from being optimised away */
 }
 
 struct Watched {
   int processor;
-  int number; /* of those that are watched */
+  int number; /* among the watched processors */
 };
 
-/* Each at another moment, lest they slow each other down. */
+/* At different moments, so that the threads do not slow each other down. */
 static void* watch(void* argument) {
   const struct Watched* const watched = argument;
   const int processor = watched->processor;

@@ -1,4 +1,4 @@
-// A fixed amount of work 30 calls deep; prints the seconds of CPU time that it took. For
+// A fixed amount of work 30 calls deep; prints the CPU time it took, in seconds. For
 // stack_overhead.py.
 #include <cstdio>
 #include <ctime>

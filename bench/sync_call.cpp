@@ -1,5 +1,5 @@
-// What locks, semaphores and conditions cost that nobody waits at, and what it takes to hand a turn
-// to another thread and get it back on one processor. Usage, also behind `sonde run --sources sync
+// Measures the cost of locks, semaphores and conditions without waiters, and of handing a turn to
+// another thread and getting it back on one processor. Usage, also behind `sonde run --sources sync
 // --` and with LD_PRELOAD: sync_call [BATCHES]. Prints the median over batches of 2,000 calls (500
 // turns), and the lower and upper tenth, in ns. bench/sync_overhead.py compares.
 #include "bench/batches.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr int kCalls = 2000;
 constexpr int kTurns = 500;
 
-// Two threads that let each other go on by turns.
+// Two threads that wake each other in turn.
 struct ByCondition {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t conditions[2] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
@@ -48,8 +48,8 @@ struct BySemaphore {
   void give(int other) { sem_post(&semaphores[other]); }
 };
 
-// On two processors a turn takes what waking the other up takes, which differs tenfold by the
-// minute.
+// On two processors a turn includes the time to wake the other one, which varies tenfold within
+// minutes.
 void stayOnThisProcessor() {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -87,7 +87,7 @@ int main(int count, char** arguments) {
   pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   sem_t semaphore;
   sem_init(&semaphore, 0, 0);
-  // A process of one thread takes short cuts in libc.
+  // libc takes short cuts in a process with one thread.
   std::atomic<bool> isOver{false};
   std::thread idle([&] { isOver.wait(false); });
   std::vector<double> locks;

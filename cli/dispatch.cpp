@@ -47,7 +47,7 @@ std::string oneSentence(std::string text) {
 int runVerb(Command& command, std::vector<std::string> arguments) {
   CLI::App app;
   prepare(app, command);
-  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 wants
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 requires this order
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
@@ -60,7 +60,7 @@ int runVerb(Command& command, std::vector<std::string> arguments) {
   }
   try {
     return command.run();
-  } catch (const std::bad_alloc&) {  // what was begun has been removed on the way here
+  } catch (const std::bad_alloc&) {  // unwinding has removed unfinished work
     complain(command.name(), "there is not enough memory: free some, or raise the limit on it");
     return kExitUnreadable;
   }

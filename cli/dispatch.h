@@ -1,5 +1,5 @@
-// From the words of a command line to a verb's run(): `--help`, `--version`, an unknown verb,
-// options that do not parse. Called once, on the main thread.
+// Turns a command line into a call of a verb's run(). Handles `--help`, `--version`, an unknown
+// verb, and options that do not parse. Called once, on the main thread.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ class ManCommand : public Command {
 int ManCommand::writeAll(const std::vector<Declaration>& verbs) const {
   const std::filesystem::path folder = folder_;
   std::error_code problem;
-  std::filesystem::create_directories(folder, problem);  // writeOut tells
+  std::filesystem::create_directories(folder, problem);  // writeOut reports an error
   if (const auto written = writeOut(folder / "sonde.1", manOverview(verbs)); !written)
     return fail(name(), written.error());
   for (const Declaration& verb : verbs)

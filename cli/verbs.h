@@ -1,5 +1,5 @@
-// The table of verbs. To add one: write `verbs/<verb>_command.cpp` with its factory, and give it a
-// line in SONDE_VERBS.
+// The table of verbs. To add one: write `verbs/<verb>_command.cpp` with its factory, and add a line
+// to SONDE_VERBS.
 #pragma once
 
 #include "cli/shell/command.h"
@@ -7,7 +7,7 @@
 
 #include <vector>
 
-// In the order in which `sonde --help` lists them.
+// In the order of `sonde --help`.
 #define SONDE_VERBS(VERB) \
   VERB(Run)               \
   VERB(Report)            \
@@ -39,7 +39,7 @@ SONDE_VERBS(SONDE_DECLARE_FACTORY)
 // One of each, in that order.
 std::vector<std::unique_ptr<Command>> allCommands();
 
-// What each of them declares.
+// Their declarations.
 std::vector<Declaration> allDeclarations();
 
 }  // namespace sonde::cli

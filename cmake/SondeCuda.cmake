@@ -1,7 +1,8 @@
-# Looks for NVIDIA's headers of CUDA and CUPTI; no library and no compiler of CUDA is needed. Sets SONDE_HAVE_CUPTI,
-# SONDE_CUDA_INCLUDE_DIRS (empty without both headers) and SONDE_CUPTI_API_VERSION (of the header: 24 is CUDA 12.6's,
-# 130001 CUDA 13.0's). Looked at, in this order: CUDAToolkit_ROOT, a toolkit or what pip installs from NVIDIA's wheels
-# (the folder that has nvidia/, or that folder), then /usr/local/cuda*.
+# Looks for NVIDIA's headers of CUDA and CUPTI; needs no CUDA library or compiler. Sets
+# SONDE_HAVE_CUPTI, SONDE_CUDA_INCLUDE_DIRS (empty without both headers) and SONDE_CUPTI_API_VERSION
+# (of the header: 24 is CUDA 12.6's, 130001 CUDA 13.0's). Search order: CUDAToolkit_ROOT, which may
+# be a toolkit or what pip installs from NVIDIA's wheels (the folder that has nvidia/, or that
+# folder); then /usr/local/cuda*.
 file(GLOB sonde_cuda_folders LIST_DIRECTORIES true /usr/local/cuda /usr/local/cuda-*)
 list(SORT sonde_cuda_folders COMPARE NATURAL)
 if(CUDAToolkit_ROOT)
@@ -32,7 +33,8 @@ if(SONDE_cuda_INCLUDE_DIR AND SONDE_cuda_runtime_api_INCLUDE_DIR AND SONDE_cupti
   message(STATUS "CUDA headers: ${SONDE_CUDA_INCLUDE_DIRS}, CUPTI ${SONDE_CUPTI_API_VERSION}")
 endif()
 
-# sonde_gpu_program(TARGET SOURCE OUTPUT headers…): a program for real GPUs, made by nvcc where there is one.
+# sonde_gpu_program(TARGET SOURCE OUTPUT headers…): a program for real GPUs, built with nvcc if it
+# is installed.
 find_program(SONDE_NVCC nvcc PATHS ${CUDAToolkit_ROOT}/bin /usr/local/cuda/bin)
 mark_as_advanced(SONDE_NVCC)
 function(sonde_gpu_program target source output)

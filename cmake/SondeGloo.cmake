@@ -1,5 +1,6 @@
-# Sets SONDE_GLOO_BUILD_ID to the build id of the shared libgloo whose headers are installed, and SONDE_GLOO_LIBRARY to
-# that library; both empty when there is none, and then the Gloo probe is not built.
+# Sets SONDE_GLOO_BUILD_ID to the build id of the shared libgloo whose headers are installed, and
+# SONDE_GLOO_LIBRARY to that library. Both are empty without such a library; then the Gloo probe is
+# not built.
 find_path(SONDE_GLOO_INCLUDE_DIR gloo/allreduce.h)
 find_library(SONDE_GLOO_LIBRARY NAMES libgloo.so)
 set(SONDE_GLOO_BUILD_ID "")

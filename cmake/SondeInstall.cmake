@@ -1,6 +1,6 @@
-# What `cmake --install` puts where. The install has the shape of the build tree: bin/ and lib/sonde/, from which `sonde`
-# finds its libraries as ../lib/sonde; besides that the C header and its CMake package, man pages and
-# completion.
+# The files that `cmake --install` installs. The install has the layout of the build tree, bin/ and
+# lib/sonde/: `sonde` finds its libraries at ../lib/sonde. It also has the C header with its CMake
+# package, man pages and completion scripts.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS sonde RUNTIME DESTINATION bin)

@@ -1,4 +1,4 @@
-# Every switch a person may set at configure time, and the flags all targets share.
+# All options for configuring, and the flags that all targets share.
 
 option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets and Svg)" ON)
 option(SONDE_TESTS "Build the tests (needs GoogleTest)" ON)
@@ -9,7 +9,7 @@ option(SONDE_FUZZ "Build the fuzzers (needs clang); see tests/fuzz" OFF)
 set(SONDE_SANITIZE "" CACHE STRING "Sanitizers for everything but the preload library, e.g. address,undefined")
 set(SONDE_REFERENCE_DATA "" CACHE PATH "Folder of real traces with a peer's numbers (tests labelled reference)")
 
-# Where ccache is installed, what any build on this machine has compiled is not compiled again, in whatever folder.
+# With ccache, no build on this machine compiles again what another one has compiled, in any folder.
 find_program(SONDE_CCACHE ccache)
 mark_as_advanced(SONDE_CCACHE)
 foreach(language C CXX)
@@ -19,8 +19,8 @@ foreach(language C CXX)
   endif()
 endforeach()
 
-# -g1: debuggers and backtraces show lines but no variables, and compiling takes a quarter less time.
-# CMAKE_BUILD_TYPE=Debug has both.
+# -g1: debuggers and backtraces show lines but no variables, and compiling takes a quarter less
+# time. CMAKE_BUILD_TYPE=Debug has both.
 foreach(language C CXX)
   string(REPLACE "-g " "-g1 " CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO} ")
 endforeach()
@@ -32,7 +32,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
-# One shape of build tree and install: bin/, lib/sonde/ (never multiarch).
+# Build tree and install have one layout: bin/, lib/sonde/ (never multiarch).
 set(SONDE_BIN_DIR "${PROJECT_BINARY_DIR}/bin")
 set(SONDE_LIB_DIR "${PROJECT_BINARY_DIR}/lib/sonde")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${SONDE_BIN_DIR}")
@@ -41,8 +41,8 @@ add_library(sonde_flags INTERFACE)
 target_compile_options(sonde_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
   -Werror)
-# At -O3 g++ 12 warns of an overlap in std::string's own operator+ (GCC bug 105651), and of uninitialised alternatives of
-# a std::variant that is copied (GCC bug 105562); neither can be.
+# At -O3 g++ 12 warns of an overlap in std::string's own operator+ (GCC bug 105651), and of
+# uninitialised alternatives of a copied std::variant (GCC bug 105562). Neither can happen.
 target_compile_options(sonde_flags INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-maybe-uninitialized>")
 target_compile_options(sonde_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:-Wno-pedantic>")

@@ -1,5 +1,6 @@
-# sonde_join(TARGET sources…): compiles the sources of each folder together, about ten at a time. The compiler reads their
-# headers once, which halves the time. SONDE_QUICK_BUILD=OFF compiles each file alone and so finds missing includes.
+# sonde_join(TARGET sources…): compiles the sources of each folder together, about ten at a time.
+# The compiler reads their headers once, which halves the time. SONDE_QUICK_BUILD=OFF compiles each
+# file alone and so finds missing includes.
 function(sonde_join target)
   if(NOT SONDE_QUICK_BUILD)
     return()
@@ -12,7 +13,8 @@ function(sonde_join target)
     set_property(SOURCE "${source}" PROPERTY UNITY_GROUP "${room}_${part}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC takes a joined file for a header; g++ 12 at -O3 sees a growing vector write outside of an empty array.
+  # GCC treats a joined file as a header; g++ 12 at -O3 reports a growing vector as writing outside
+  # of an empty array.
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>"
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-array-bounds>")
 endfunction()
@@ -39,7 +41,8 @@ function(sonde_library name)
   target_include_directories(sonde_${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 endfunction()
 
-# sonde_format(NAME file.proto): what protoc makes of a format, as generated/<file>.pb.h, compiled by rules of its own.
+# sonde_format(NAME file.proto): a library of protoc's code for a format, as generated/<file>.pb.h,
+# compiled without sonde_flags.
 function(sonde_format name proto)
   find_package(Protobuf REQUIRED)
   set(folder "${PROJECT_BINARY_DIR}/generated")
@@ -55,8 +58,8 @@ function(sonde_format name proto)
   target_link_libraries(sonde_${name} PUBLIC protobuf::libprotobuf-lite)
 endfunction()
 
-# sonde_test(NAME [sources…] [FOLDERS folders…] [LINK targets…] [LABEL label]): one GoogleTest program; each TEST is a ctest
-# case.
+# sonde_test(NAME [sources…] [FOLDERS folders…] [LINK targets…] [LABEL label]): one GoogleTest
+# program; each TEST is a ctest case.
 function(sonde_test name)
   cmake_parse_arguments(ARG "" "LABEL" "FOLDERS;LINK" ${ARGN})
   if(NOT ARG_LABEL)
@@ -74,7 +77,8 @@ function(sonde_test name)
                        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# sonde_target(NAME sources… [LINK targets…]): a tiny program that a test runs, in build/<preset>/tests/targets.
+# sonde_target(NAME sources… [LINK targets…]): a tiny program that a test runs, in
+# build/<preset>/tests/targets.
 function(sonde_target name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})

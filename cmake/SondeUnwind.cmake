@@ -1,5 +1,6 @@
-# Targets for what call stacks need: libunwind for other address spaces and elfutils' libdw with libelf. Of libunwind not
-# the part for a program's own stack (libunwind.so): it would stand in for the compiler's where exceptions are thrown.
+# Targets for call stacks: libunwind for other address spaces, and elfutils' libdw with libelf. Does
+# not link libunwind.so, the part for a program's own stack: it would replace the compiler's for
+# thrown exceptions.
 find_path(SONDE_LIBUNWIND_INCLUDE_DIR libunwind.h REQUIRED)
 find_library(SONDE_LIBUNWIND NAMES unwind-generic REQUIRED)
 find_path(SONDE_LIBDW_INCLUDE_DIR elfutils/libdwfl.h REQUIRED)

@@ -27,7 +27,7 @@ Outcome withoutIterations() {
   return outcome;
 }
 
-// Often one rank alone records a scalar; then the others have nothing to judge.
+// Often only one rank records a scalar; the others then have nothing to judge.
 void skipWhatOthersRecord(std::vector<CheckResult>& results) {
   const auto recorder = std::find_if(
       results.begin(), results.end(), [](const auto& each) { return !each.outcome.inputMissing; });

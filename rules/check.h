@@ -1,4 +1,4 @@
-// Runs configured rules over a trace and sums up what they say. One thread, as its database.
+// Runs configured rules over a trace and sums up their verdicts. One thread: the database's.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -22,21 +22,21 @@ struct CheckResult {
 struct CheckReport {
   std::vector<CheckResult> results;  // by rule, then entity
 
-  // The gravest of all verdicts: fired, error, insufficient, pass, skipped.
+  // The most severe of all verdicts: fired, error, insufficient, pass, skipped.
   Verdict verdict() const;
-  // 1 when a rule of severity error fired, else 3 when one of any severity could not be evaluated,
-  // else 4 when one of severity error is insufficient, else 0.
+  // 1: a rule of severity error fired. Else 3: a rule of any severity could not be evaluated. Else
+  // 4: a rule of severity error is insufficient. Else 0.
   int exitStatus() const;
 };
 
-// Fails only when the trace cannot be read; a rule that fails has the verdict error.
+// Fails only if the trace cannot be read; a failed rule has the verdict error.
 Result<CheckReport> check(const store::Database& trace,
                           const Configuration& configuration,
                           const Progress& progress = {});
 
-// One line a result, a summary line last.
+// One line per result, and a summary line.
 std::string renderText(const CheckReport& report);
-// The document that DESIGN calls `check`: {"schema", "verdict", "results": […]}.
+// A JSON document: {"schema", "verdict", "results": […]}.
 std::string renderJson(const CheckReport& report);
 
 }  // namespace sonde::rules

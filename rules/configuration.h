@@ -1,13 +1,13 @@
-// Which rules run, how much each matters and with what parameters: from sonde.toml, or the
-// defaults. Plain values.
+// The rules to run, with their severities and parameters: from sonde.toml, or the defaults. Plain
+// values.
 //
 //   [rules]
 //   step-outlier = "error"                       # off, info, warning or error
 //   loss-not-decreasing = { severity = "error", scalar = "train/loss", window = 200 }
 //
-// With a file only the rules it names run; without one all built-in rules run as warnings. The
-// profile "ci" makes both kinds of default an error and, without a file, leaves only the rules
-// whose verdict does not depend on the machine.
+// With a file only the rules in it run. Without a file all built-in rules run as warnings. The
+// profile "ci" turns the default severity into error; without a file it also drops the rules whose
+// verdict depends on the machine.
 #pragma once
 
 #include "base/result.h"
@@ -27,16 +27,16 @@ struct ConfiguredRule {
 
 using Configuration = std::vector<ConfiguredRule>;
 
-// The profiles that `--profile` takes, and their rules. InvalidArgument for an unknown one; "" is
-// all rules as warnings.
+// The rules of a profile (option `--profile`); "" means all rules as warnings. InvalidArgument:
+// unknown profile.
 Result<Configuration> defaultConfiguration(std::string_view profile);
 
 // The patterns of [communication] kernels = ["my_allreduce*"]: names of kernels that communicate.
-// The file may have [rules], too, which are not looked at. Errors as readConfiguration().
+// Ignores [rules]. Errors as readConfiguration().
 Result<std::vector<std::string>> readCommunication(const std::string& path);
 
-// InvalidArgument with "FILE:LINE:COLUMN: what: what to do" for anything in it that is not
-// understood; NotFound when it cannot be read.
+// InvalidArgument, with "FILE:LINE:COLUMN: what: what to do": the file has something invalid.
+// NotFound: it cannot be read.
 Result<Configuration> readConfiguration(const std::string& path, std::string_view profile);
 
 // The same from text; `path` is for messages.

@@ -29,7 +29,7 @@ Result<void> IterationFeed::readProcesses(const store::Database& trace) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       return {};
-    const bool ranked = !rows.isNull(1) || rows.integer(5) == 1;  // alone, it is rank 0
+    const bool ranked = !rows.isNull(1) || rows.integer(5) == 1;  // a single process is rank 0
     const bool shared = rows.integer(4) != 0;
     std::string name = ranked ? fmt::format("rank {}", rows.integer(1)) : "";
     if (!ranked || shared)
@@ -116,7 +116,7 @@ std::vector<Entity> IterationFeed::entities(Scope scope) const {
 
 std::vector<Step> IterationFeed::steps(const Entity& entity) const {
   std::vector<Step> steps;
-  if (entity.processes.size() == 1) {  // an iteration number that comes twice is two steps
+  if (entity.processes.size() == 1) {  // an iteration number that repeats is two steps
     for (const auto& [number, part] : processes_[indexOf_.at(entity.processes.front())].steps)
       steps.push_back({number, {part}});
     return steps;

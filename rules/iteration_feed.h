@@ -1,5 +1,5 @@
-// The closed iterations of a trace, as rules see them: by entity, in ascending order. One thread,
-// as its database.
+// The completed iterations of a trace for the rules: by entity, in ascending order. One thread: the
+// database's.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -20,14 +20,15 @@ struct Entity {
 
 class IterationFeed {
  public:
-  // Reads what rules may see: iterations that have ended, and the scalars of their processes.
+  // Reads the rules' input: completed iterations, and the scalars of their processes.
   static Result<IterationFeed> read(const store::Database& trace);
 
-  // What a rule of this scope judges, ranks in order; empty when no process has a closed iteration.
+  // The entities that a rule of this scope judges, ranks in order. Empty if no process has a
+  // completed iteration.
   std::vector<Entity> entities(Scope scope) const;
 
-  // Iterations that at least one process of the entity has closed; the parts of those that did, by
-  // process id.
+  // Iterations that at least one process of the entity has completed, with the parts of those
+  // processes, by process id.
   std::vector<Step> steps(const Entity& entity) const;
   StrayScalars strayScalars(const Entity& entity) const;
 
@@ -44,7 +45,7 @@ class IterationFeed {
   Result<void> readIterations(const store::Database& trace);
   Result<void> readScalars(const store::Database& trace);
 
-  std::vector<Process> processes_;  // ranks first, in order; only those with closed iterations
+  std::vector<Process> processes_;  // ranks first, in order; only those with completed iterations
   std::map<std::int64_t, std::size_t> indexOf_;
 };
 

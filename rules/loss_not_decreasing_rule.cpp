@@ -16,8 +16,7 @@ using engine::metrics::median;
 using engine::metrics::noiseAroundTrend;
 using engine::metrics::probabilityNotLower;
 
-// Standard normal quantiles: a one-sided test at 5 %, and finding what is there in 80 % of the
-// cases.
+// Standard normal quantiles: a one-sided test at 5 %, and a detection rate of 80 %.
 constexpr double kTestQuantile = 1.645;
 constexpr double kPowerQuantile = 0.842;
 
@@ -45,7 +44,7 @@ class LossNotDecreasingRule : public Rule {
     double before;      // median of the older half
     double after;       // of the newer half
     double drop;        // as a share of `before`; negative: a rise
-    double detectable;  // the smallest drop that this many values with this noise would show
+    double detectable;  // smallest drop that this number of values with this noise can show
     double noise;       // relative to `before`
   };
 
@@ -70,7 +69,7 @@ void LossNotDecreasingRule::observe(const Step& step) {
   ++iterations_;
   if (step.parts.empty())
     return;
-  // Gradient accumulation records several losses in an iteration: their mean is the iteration's.
+  // Gradient accumulation records several losses per iteration; their mean counts.
   double sum = 0;
   int count = 0;
   for (const auto& [name, value] : step.parts.front().scalars)
@@ -123,8 +122,7 @@ LossNotDecreasingRule::Trend LossNotDecreasingRule::trendOf(
   trend.before = median(older);
   trend.after = median(newer);
   const double noise = noiseAroundTrend(all);
-  // A loss may cross zero: what it is compared with is then its noise, not a level of nearly
-  // nothing.
+  // A loss may cross zero. Then it is compared with its noise instead of a level near zero.
   const double level = std::max({std::abs(trend.before), noise, 1e-300});
   trend.drop = (trend.before - trend.after) / level;
   trend.noise = noise / level;

@@ -1,4 +1,4 @@
-// loss-not-decreasing: the loss stands still, rises, or is not a number.
+// loss-not-decreasing: the loss stagnates, rises, or is not a number.
 #pragma once
 
 #include "rules/rule.h"

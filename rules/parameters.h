@@ -1,6 +1,6 @@
-// The settings of a rule: declared once with type, default, bounds and help; read by name
-// afterwards. `sonde rules`, the reading of sonde.toml and the documentation all come from the
-// declaration. Plain values.
+// The settings of a rule: declared once with type, default, bounds and help, then read by name.
+// `sonde rules`, the parser of sonde.toml and the documentation all use the declaration. Plain
+// values.
 #pragma once
 
 #include "base/result.h"
@@ -21,7 +21,7 @@ struct ParameterSpec {
   std::string name;
   ParameterValue fallback;  // its type is the parameter's type
   std::string help;
-  double minimum = -std::numeric_limits<double>::infinity();  // of numbers, inclusive
+  double minimum = -std::numeric_limits<double>::infinity();  // for numbers, inclusive
   double maximum = std::numeric_limits<double>::infinity();
 };
 
@@ -32,8 +32,8 @@ class Parameters {
  public:
   explicit Parameters(std::vector<ParameterSpec> specs);
 
-  // Refuses a name that was not declared, a value of another type (a whole number will do for a
-  // real one) and one out of bounds. The message has no "what to do" but a suggestion.
+  // Refuses an undeclared name, a value of another type (a whole number is accepted as a real), and
+  // one out of bounds. The message contains a suggestion, but no other remedy.
   Result<void> set(const std::string& name, const ParameterValue& value);
 
   // Requires: declared, with that type.

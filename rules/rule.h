@@ -1,7 +1,7 @@
-// What a rule is. A rule object watches one entity (a process, a host or the job): it is given each
-// closed iteration once, in ascending order, and can be asked for its judgement at any time; a
-// later judgement may differ, nothing latches. Live and offline use are the same calls. Not
-// thread-safe; one thread uses an object at a time.
+// The interface of rules. A rule object watches one entity (a process, a host or the job). It gets
+// each completed iteration once, in ascending order, and can judge at any time; later judgements
+// may differ. Live and offline use are the same calls. Not thread-safe: one thread uses an object
+// at a time.
 #pragma once
 
 #include "rules/parameters.h"
@@ -17,23 +17,22 @@
 
 namespace sonde::rules {
 
-// One process' part in an iteration that has ended.
+// The part of one process in a completed iteration.
 struct ProcessStep {
   std::int64_t processId = 0;
   std::int64_t startNs = 0;
   std::int64_t durationNs = 0;
-  std::vector<std::pair<std::string, double>>
-      scalars;           // in the order of recording; a name may come more than once
-  bool isInner = false;  // it lies within another iteration of its thread
+  std::vector<std::pair<std::string, double>> scalars;  // in recording order; names may repeat
+  bool isInner = false;  // it is inside another iteration of its thread
 };
 
-// An iteration that every process of the entity has closed. A process scope has exactly one part.
+// An iteration that every process of the entity has completed. With scope Process it has one part.
 struct Step {
   std::int64_t number = 0;
   std::vector<ProcessStep> parts;
 };
 
-using StrayScalars = std::map<std::string, std::int64_t>;  // name -> how many values
+using StrayScalars = std::map<std::string, std::int64_t>;  // name -> number of values
 
 class Rule {
  public:
@@ -43,22 +42,22 @@ class Rule {
   virtual ~Rule() = default;
 
   virtual void observe(const Step& step) = 0;
-  // Scalars that the entity recorded, and that belong to no closed iteration.
+  // Scalars of the entity that belong to no completed iteration.
   virtual void observeStray(const StrayScalars& scalars) { (void)scalars; }
   virtual Outcome judge() const = 0;
 };
 
 enum class Scope { Process, Host, Job };
 
-// Everything about a rule but its state: what `sonde rules` shows and the engine makes rules from.
+// The definition of a rule, for `sonde rules` and for making rule objects.
 struct RuleInfo {
   std::string name;   // kebab-case
-  std::string alias;  // what SageMaker Debugger calls it
+  std::string alias;  // SageMaker Debugger's name
   std::string
-      profile;  // "ci": its verdict does not depend on how fast the machine was; else "performance"
+      profile;  // "ci": its verdict does not depend on the machine's speed; else "performance"
   Scope scope = Scope::Process;
   std::string summary;  // one line
-  std::string details;  // when exactly it fires, paragraphs
+  std::string details;  // exactly when it fires, in paragraphs
   std::vector<ParameterSpec> parameters;
   std::unique_ptr<Rule> (*make)(const Parameters&) = nullptr;
 };
@@ -69,10 +68,10 @@ std::unique_ptr<Rule> makeRule(const Parameters& parameters) {
   return std::make_unique<R>(parameters);
 }
 
-// The rules that are part of Sonde, by name.
+// Sonde's own rules, by name.
 const std::vector<RuleInfo>& builtinRules();
 
-// nullptr when there is none of that name or alias.
+// nullptr: no rule has that name or alias.
 const RuleInfo* findRule(const std::string& nameOrAlias);
 
 }  // namespace sonde::rules

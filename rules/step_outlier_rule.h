@@ -1,4 +1,4 @@
-// step-outlier: some iterations take much longer than the others do.
+// step-outlier: some iterations take much longer than the others.
 #pragma once
 
 #include "rules/rule.h"

@@ -1,5 +1,5 @@
-// The last steps of an entity with the value that a rule judges them by: an iteration's duration, a
-// loss. Part of a rule; same thread rules.
+// The last steps of an entity with the value to judge: an iteration's duration, a loss. Part of a
+// rule, with the same thread rules.
 #pragma once
 
 #include "rules/verdict.h"
@@ -26,7 +26,7 @@ class StepWindow {
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(steps_.size()); }
   std::int64_t limit() const noexcept { return static_cast<std::int64_t>(limit_); }
 
-  // A judgement of these steps, so far without a verdict.
+  // A judgement of these steps without a verdict yet.
   Outcome outcome() const;
 
  private:

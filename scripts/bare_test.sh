@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Proves both README commands on a bare Debian 12: makes a minimal system with debootstrap, clones this repository into
-# it and runs scripts/demo.sh and scripts/test.sh there. Needs root and debootstrap; takes about half an hour.
+# Tests both README commands on a bare Debian 12: makes a minimal system with debootstrap, clones this repository into it, and
+# runs scripts/demo.sh and scripts/test.sh there. Needs root and debootstrap; takes about half an hour.
 #
-#   scripts/bare_test.sh [FOLDER]      default: a new folder under $TMPDIR, removed afterwards when all went well
+#   scripts/bare_test.sh [FOLDER]      default: a new folder under $TMPDIR, removed afterwards if all went well
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=${1:-$(mktemp -d "${TMPDIR:-/tmp}/sonde-bare.XXXXXX")}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Configures and builds one preset (default: release), quietly; shows the log when it fails.
+# Configures and builds one preset (default: release) quietly; shows the log if it fails.
 #
 #   scripts/build.sh [PRESET] [CMake cache options…]
 set -euo pipefail

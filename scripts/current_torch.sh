@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the current PyTorch of PyPI into build/current-torch, for the tests current_torch_*, which are skipped without.
-# Takes a few gigabytes where only the wheels with CUDA can be had; where there is no PyPI or no room, says so and
-# leaves things as they are. `scripts/test.sh --all` runs it; what it has installed is there for later test runs too.
+# Installs the current PyTorch of PyPI into build/current-torch, for the tests current_torch_*, which are skipped without it.
+# Takes a few gigabytes if only the wheels with CUDA are available. Without PyPI or room it reports that and changes nothing.
+# `scripts/test.sh --all` runs it; later test runs use the installed copy, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=build/current-torch
@@ -27,7 +27,7 @@ install() {
   "$folder.part/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 10 "$@" >>"$log" 2>&1
 }
 say "installing the current PyTorch into $folder"
-# The wheels without CUDA are a tenth of the size, but not on PyPI.
+# The wheels without CUDA have a tenth of the size, but are not on PyPI.
 install torch numpy --index-url https://download.pytorch.org/whl/cpu || install torch numpy ||
   decline "pip cannot install it: $(grep -v '^WARNING' "$log" | tail -n 1)"
 "$folder.part/bin/python" -c 'import torch' >"$log" 2>&1 || decline "it cannot be imported: $(tail -n 1 "$log")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what Sonde needs on Debian 12, as root or through sudo. Installs only what is missing and names it.
+# Installs what Sonde needs on Debian 12, as root or through sudo. Installs only missing packages and names them.
 #
 #   scripts/deps.sh            all that building, testing and the demo need
 #   scripts/deps.sh build      only what building needs
@@ -24,7 +24,7 @@ lint=(clang-format clang-tidy python3-venv)
 programs=(bzip2 xz-utils zstd openssh-client openssh-server redis-server redis-tools postgresql nginx-light nodejs
           python3-pip python3-venv zsh mksh bc ed jq xxd file gdb valgrind gnupg tmux socat rsync expect ruby lua5.4 gawk tcl vim
           stress-ng libpython3.11-testsuite libglib2.0-tests)
-# The tests of 32-bit programs.
+# For the tests of 32-bit programs.
 [[ $(dpkg --print-architecture) == amd64 ]] && test+=(gcc-multilib)
 
 case "${1:-all}" in
@@ -56,7 +56,7 @@ echo "deps.sh: installing ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
-# A fresh package list only when the one that is there does not do.
+# Fetches a new package list only if the present one is not enough.
 apt_get install -y --no-install-recommends "${missing[@]}" || {
   apt_get update && apt_get install -y --no-install-recommends "${missing[@]}"
 } || { cat "$log" >&2; echo "deps.sh: apt-get failed, see above" >&2; exit 1; }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The tests that need a GPU (those of `ctest -L gpu`), on a machine that has one and nothing that Sonde is built with, so no
-# ctest: from a portable build.
+# Runs the tests that need a GPU (those of `ctest -L gpu`), from a portable build: a GPU machine may lack all that Sonde is built
+# with, even ctest.
 #
 #   scripts/gpu-test.sh build     here: makes build/gpu, a portable Sonde with the test programs, and those of bench/ (needs nvcc)
 #   scripts/gpu-test.sh           there, in a copy of this folder: runs them; needs python3 and the NVIDIA driver
 #
-# It leaves CUPTI's own records of the test program in build/gpu/records: they belong into tests/data/cuda.
-# What recording costs there: build/gpu/bench/gpu_launch, bench/gpu_step.py, bench/correction_accuracy.py --build build/gpu.
-# With a libcupti that nothing finds, say where: CUDA_HOME=FOLDER. PyTorch is tested where python3 has it.
+# It leaves CUPTI's own records of the test program in build/gpu/records: they belong into tests/data/cuda. To measure the cost of
+# recording there: build/gpu/bench/gpu_launch, bench/gpu_step.py, bench/correction_accuracy.py --build build/gpu. If libcupti is
+# not found, set CUDA_HOME=FOLDER. PyTorch is tested if python3 has it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "gpu-test.sh: $*" >&2; exit 1; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Proves that the built libsonde_preload.so does no harm on an older Debian: makes a minimal Debian 11 (glibc 2.31) with
-# debootstrap, runs programs in it with and without the library, compares status and output, and looks for the spool
-# file of each. Needs root, debootstrap, python3 and a build; not part of continuous integration.
+# Tests that the built libsonde_preload.so does no harm on an older Debian. Makes a minimal Debian 11 (glibc 2.31) with
+# debootstrap, runs programs in it with and without the library, compares status and output, and looks for the spool file of each.
+# Needs root, debootstrap, python3 and a build; not part of continuous integration.
 #
 #   scripts/old_debian_test.sh [PRESET]      default: dev
 #
-# SONDE_OLD_DEBIAN=FOLDER keeps that system and uses it again. Mounts are made in a mount namespace and go with it.
+# SONDE_OLD_DEBIAN=FOLDER keeps that system and uses it again. Mounts are made in a mount namespace and end with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "old_debian_test.sh: $*" >&2; exit 1; }

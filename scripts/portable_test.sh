@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Proves that a portable build runs where nothing is installed that it was built with: installs it, copies it into a
-# minimal Debian 12 that has nothing but a font, records, imports, reports and makes a picture there. Says which glibc it
-# needs. Needs root and debootstrap; not part of continuous integration.
+# Tests that a portable build runs on a machine without its build dependencies: installs it, copies it into a minimal Debian 12
+# that has nothing but a font, and records, imports, reports and makes a picture there. Prints the glibc it needs. Needs root and
+# debootstrap; not part of continuous integration.
 #
 #   scripts/portable_test.sh [INSTALLED FOLDER]      default: builds and installs the portable preset
 #
@@ -29,7 +29,7 @@ mount -t proc proc "$root/proc"
 rm -rf "$root/opt/elsewhere"
 cp -a "$installed" "$root/opt/elsewhere"
 
-# The newest glibc that anything in FOLDER asks for.
+# The newest glibc that any file in FOLDER requires.
 glibc_of() {
   find "$@" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec objdump -T {} + 2>/dev/null |
     grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1
@@ -51,7 +51,7 @@ inside sonde-gui --screenshot /tmp/r.png --size 640x480 /tmp/r.sonde
 unresolved=$(inside bash -c 'find /opt/elsewhere -name "*.so*" -o -path "*/bin/sonde*" | while read -r file; do
   LD_LIBRARY_PATH=/opt/elsewhere/lib/sonde/bundled /lib64/ld-linux-x86-64.so.2 --list "$file" | grep "not found"; done' || true)
 [[ -z $unresolved ]] || fail "not bundled: $unresolved"
-# What a program takes from the machine: glibc alone, although the minimal system has more.
+# The only library that a program may take from the machine is glibc, although the minimal system has more.
 glibc='^(linux-vdso|/.*/ld-linux-[^/]*|lib(c|m|dl|rt|pthread|resolv))[.]so'
 of_sonde=()
 for program in "$installed"/bin/sonde*; do

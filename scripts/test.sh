@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test that needs no GPU.
+# Installs missing packages, builds, and runs every test that needs no GPU.
 #
 #   scripts/test.sh            what continuous integration runs
-#   scripts/test.sh --all      also the current PyTorch of PyPI, where that is to be had (a few gigabytes), the sanitizer
+#   scripts/test.sh --all      also the current PyTorch of PyPI, if available (a few gigabytes), the sanitizer
 #                              builds, clang-format and clang-tidy, and ten times as many kills
-#   scripts/test.sh --require-cuda    fails where the tests on the simulated CUDA device are not built
+#   scripts/test.sh --require-cuda    fails if the tests on the simulated CUDA device are not built
 #   scripts/test.sh -R NAME    further arguments go to ctest
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ if $all; then
 fi
 # How often kill_test kills the target and the recorder.
 kills=$($all && echo 200,100 || echo 20,10)
-# A test that fails is run once more, and named at the end if it passes then.
+# A failed test runs once more, and is named at the end if it passes then.
 log=build/dev/test.log
 SONDE_KILL_ROUNDS=${SONDE_KILL_ROUNDS:-$kills} ctest --preset dev -LE 'gpu|bench' --timeout 600 --repeat until-pass:2 "$@" |
   tee "$log"
@@ -39,7 +39,7 @@ if $all; then
   ./scripts/lint.sh
 fi
 
-# What this run says nothing about, last.
+# Reports the gaps of this run last.
 failed=$(sed -nE 's/^.*Test +#[0-9]+: +(\S+) .*\*\*\*(Failed|Timeout|Exception).*$/\1/p' "$log" | sort -u)
 if [[ -n $failed ]]; then
   echo "Passed only when run again; there is something to find in: ${failed//$'\n'/ }"

@@ -1,4 +1,4 @@
-// Where an exporter writes: a file that appears whole under its name or not at all, or standard
+// The output of an exporter: a file that appears complete under its name or not at all, or standard
 // output. Buffered; one thread.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace sonde::exports {
 
 class OutputFile {
  public:
-  // An empty path: standard output. InvalidArgument: the file exists and may not be replaced, or
-  // cannot be made.
+  // An empty path means standard output. InvalidArgument: the file exists and may not be replaced,
+  // or cannot be created.
   static Result<OutputFile> create(const std::filesystem::path& path, bool replace);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -23,10 +23,10 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // removes what was not finished
 
-  // Io: the disk is full, or the like. A reader of standard output that has gone away is no error.
+  // Io: for example the disk is full. A closed reader of standard output is not an error.
   Result<void> write(std::string_view bytes);
-  // What was written so far takes its name, or goes. Once. InvalidArgument: something has got that
-  // name meanwhile, and may not be replaced. Io: the disk is full, or the like.
+  // Gives the file its name, or removes it on failure. Call once. InvalidArgument: something took
+  // that name meanwhile and may not be replaced. Io: for example the disk is full.
   Result<void> finish();
 
  private:
@@ -37,7 +37,7 @@ class OutputFile {
   std::FILE* file_;  // nullptr: finished
   std::filesystem::path path_;
   bool replace_;
-  std::filesystem::path part_;  // the name until it is finished; empty: standard output
+  std::filesystem::path part_;  // the name until finish(); empty: standard output
 };
 
 }  // namespace sonde::exports

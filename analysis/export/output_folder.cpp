@@ -54,7 +54,7 @@ Result<void> checkFiles(const fs::path& folder, const std::vector<std::string>& 
   return {};
 }
 
-// `path`: the folder that the user has named.
+// `path`: the folder that the user named.
 Result<void> makePart(const fs::path& part, const fs::path& path) {
   std::error_code problem;
   if (isThere(part))
@@ -104,7 +104,7 @@ Result<OutputFolder> OutputFolder::create(const fs::path& path,
   return output;
 }
 
-// The new ones first: what stops one of them leaves the old ones.
+// Moves the new files first: a failure keeps the old ones.
 Result<void> OutputFolder::moveFiles() const {
   std::error_code problem;
   std::vector<fs::path> old;

@@ -1,6 +1,6 @@
-// Where an exporter of several files writes: a folder that gets all of them in the end. One that is
-// made appears whole or not at all. In one that is there, nothing changes before all are whole;
-// then each takes its place by itself. Owned by one export; one thread.
+// The output folder of an exporter with several files. A new folder appears complete or not at all.
+// In an existing folder nothing changes until all files are complete; then each is moved
+// separately. Owned by one export; one thread.
 #pragma once
 
 #include "base/result.h"
@@ -14,9 +14,9 @@ namespace sonde::exports {
 
 class OutputFolder {
  public:
-  // `names`: of the files that it may get. InvalidArgument: it exists and is not empty, and nothing
-  // may be replaced; it is no folder, or something that is one has the name of a file; what is left
-  // of an export that was killed is in the way. Io: it cannot be made.
+  // `names`: the files that it may get. InvalidArgument: the folder is not empty and may not be
+  // replaced; it is not a folder; a folder has the name of a file; or a killed export left files in
+  // the way. Io: it cannot be created.
   static Result<OutputFolder> create(const std::filesystem::path& path,
                                      bool replace,
                                      std::vector<std::string> names);
@@ -27,14 +27,14 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder();  // removes what was not finished
 
-  // Where a file of this name, one of `names`, has to be written.
+  // The path at which to write the file `name`, one of `names`.
   std::filesystem::path file(std::string_view name) const { return part_ / name; }
-  // The files take their place. Those of `names` that were there and not written this time, of
-  // another export, are removed; all others stay. Once. Io: some have taken their place, perhaps.
+  // Moves the files to their places. Removes those of `names` that an earlier export left and this
+  // one did not write; keeps all others. Call once. Io: some files may have been moved.
   Result<void> finish();
 
-  // The folder that files are in until then: in `path` where that exists, so that it may be a link
-  // or a file system of its own, else beside it.
+  // The folder that holds the files until finish(): inside `path` if that exists, since it may be a
+  // link or another file system; else beside it.
   static std::filesystem::path partOf(const std::filesystem::path& path);
 
  private:

@@ -32,7 +32,7 @@ PathTree::Path PathTree::newNode(Path parent, std::span<const Frame> frames) {
   return path;
 }
 
-// Gives the first `frames` of what a node adds to one of their own, which it hangs from then.
+// Moves the first `frames` of a node's own frames to a new node, which becomes its parent.
 PathTree::Path PathTree::split(Path path, std::size_t frames) {
   const auto upper = static_cast<Path>(nodes_.size());
   const Node whole = nodes_[path];
@@ -58,11 +58,11 @@ PathTree::Path PathTree::pathOf(Path parent, std::span<const Frame> frames) {
   return parent;
 }
 
-// With a stack of its own: paths may be deeper than that of a thread.
+// Uses an explicit stack: paths may be deeper than a thread's stack.
 std::vector<PathTree::Path> PathTree::inOrder() const {
   std::vector<Path> byParent(nodes_.size() - 1);
   std::iota(byParent.begin(), byParent.end(), kRoot + 1);
-  // The children of each in the reverse of their order, in which the stack turns them round.
+  // Sorts children in reverse, since the stack reverses them again.
   std::sort(byParent.begin(), byParent.end(), [this](Path a, Path b) {
     const Node& left = nodes_[a];
     const Node& right = nodes_[b];

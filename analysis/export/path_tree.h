@@ -1,6 +1,6 @@
-// Times by path, as a tree whose nodes are paths that were asked for and those where they part: a
-// path takes a node, and 4 bytes for each frame that it adds to the one it hangs from. Each frame's
-// text is kept once. A plain value; one thread.
+// Times by path, as a tree. Its nodes are the requested paths and the points where paths diverge. A
+// path takes one node, and 4 bytes for each frame beyond its parent. Each frame's text is stored
+// once. A plain value; one thread.
 #pragma once
 
 #include "analysis/export/output_file.h"
@@ -18,41 +18,39 @@
 
 namespace sonde::exports {
 
-// What a name is as one frame: what separates frames or lines would make two of it.
+// A name as the text of one frame; replaces characters that separate frames or lines.
 std::string frameText(std::string_view name);
 
 class PathTree {
  public:
   using Frame = std::uint32_t;
   using Path = std::uint32_t;
-  static constexpr Path kRoot = 0;  // of no frames
+  static constexpr Path kRoot = 0;  // has no frames
 
   Frame frameOf(std::string_view text);
-  // The path of these frames below `parent`. One path has one number.
+  // The path of these frames below `parent`. Equal paths have equal numbers.
   Path pathOf(Path parent, std::span<const Frame> frames);
   void add(Path path, std::int64_t ns) { nodes_[path].ns += ns; }
   std::size_t nodes() const noexcept { return nodes_.size(); }
 
-  // A frame of each path, with the time that was in it and in what hangs below: what a flame graph
-  // draws.
+  // One rectangle of a flame graph: a frame of a path, with the time in it and below it.
   struct Box {
     Frame frame;
     std::uint32_t depth;   // 0: below the root
-    std::int64_t beginNs;  // behind its earlier siblings, in its parent
+    std::int64_t beginNs;  // relative order in the parent: after its earlier siblings
     std::int64_t ns;
   };
-  // Parents first, children in alphabetical order, before what a path has of its own.
+  // Parents first; children alphabetical, before the path's own time.
   std::vector<Box> boxes() const;
   const std::string& textOf(Frame frame) const noexcept { return *texts_[frame]; }
 
-  // A line "frame;frame 1234" for each path that has time: parents first, children in alphabetical
-  // order.
+  // Writes a line "frame;frame 1234" for each path with time: parents first, children alphabetical.
   Result<void> write(OutputFile& output) const;
 
  private:
   struct Node {
     Path parent = kRoot;
-    std::uint32_t frames = 0;  // that it adds to its parent's: one or more, but for the root
+    std::uint32_t frames = 0;  // beyond its parent's: at least one, except for the root
     std::size_t first = 0;     // in labels_
     std::int64_t ns = 0;
   };
@@ -65,7 +63,7 @@ class PathTree {
   static std::uint64_t keyOf(Path parent, Frame first) noexcept {
     return (std::uint64_t{parent} << 32U) | first;
   }
-  // All but the root, parents before their children, these in alphabetical order.
+  // All paths except the root: parents before children, children alphabetical.
   std::vector<Path> inOrder() const;
 
   std::map<std::string, Frame, std::less<>> frames_;

@@ -50,7 +50,7 @@ std::size_t indexOf(std::string_view owner) noexcept {
   return owner == "kernel" ? 0 : owner == "copy" ? 1 : 2;
 }
 
-// What the columns of a row of device work are in torch.profiler's arguments.
+// The columns of a row of device work, under torch.profiler's argument names.
 constexpr std::array<std::string_view, 3> kWorkFacts = {
     "SELECT d.ordinal AS device, s.number AS stream, k.correlation_id AS correlation, k.bytes, "
     "CASE WHEN k.grid_x IS NOT NULL THEN json_array(k.grid_x, k.grid_y, k.grid_z) END AS grid, "
@@ -71,7 +71,7 @@ constexpr std::array<std::string_view, 3> kWorkFacts = {
     "device d ON d.id = s.device_id "
     "WHERE k.id = ?"};
 
-// Who let a waiting thread go on.
+// The thread that woke a waiting thread.
 constexpr std::string_view kHandoffFacts =
     "SELECT h.kind AS \"waits at\", w.tid AS \"waker tid\", nullif(w.name, '') AS waker, "
     "iif(w.id IS NULL, NULL, h.certain) AS certain, h.wake_ns - h.waker_ns AS \"wake-up ns\" "
@@ -135,7 +135,7 @@ std::string_view SpanFacts::nameOfSync(std::string_view kind) noexcept {
   return kind;
 }
 
-// Whether they are those of an import, and so complete.
+// Returns whether they came from an import and so are complete.
 Result<bool> SpanFacts::readArgs(std::string_view owner, std::int64_t id) {
   json_.clear();
   if (!anyArgs_)

@@ -1,6 +1,5 @@
-// What viewers show beside a span's name and time: its arguments and its arrows. Owned by one
-// visit, on its thread; does not outlive the trace's connection. What a call returns is valid until
-// the next one.
+// The arguments and arrows that viewers show with a span. Owned by one visit, on its thread; must
+// not outlive the trace's connection. A returned view is valid until the next call.
 #pragma once
 
 #include "analysis/export/timeline.h"
@@ -21,7 +20,7 @@ class SpanFacts {
  public:
   static Result<SpanFacts> open(const store::Database& trace);
 
-  // A JSON object, or empty. An imported event's is the text that it came with, made strict.
+  // A JSON object, or empty. For an imported event: its original text, made strict JSON.
   Result<std::string_view> argsOfSlice(std::int64_t id, model::OptionalInt correlation);
   // `owner`: "kernel", "copy" or "sync".
   Result<std::string_view> argsOfWork(std::string_view owner, std::int64_t id);
@@ -31,7 +30,7 @@ class SpanFacts {
                                                std::int64_t id,
                                                bool launched);
 
-  // As torch.profiler has them.
+  // torch.profiler's words.
   static std::string_view categoryOf(std::string_view owner, std::string_view kind) noexcept;
   static std::string_view nameOfSync(std::string_view kind) noexcept;
 
@@ -40,14 +39,14 @@ class SpanFacts {
 
   Result<bool> readArgs(std::string_view owner, std::int64_t id);
   Result<void> readLinks(std::string_view owner, std::int64_t id);
-  // The columns that the row has, by their names.
+  // Reads the row's columns by name.
   Result<void> readFacts(store::Statement& row, std::int64_t id);
 
   store::Statement args_;
   store::Statement links_;
   store::Statement launches_;
   std::vector<store::Statement> work_;        // of kernels, copies and syncs
-  std::optional<store::Statement> handoffs_;  // where the trace has any
+  std::optional<store::Statement> handoffs_;  // if the trace has any
   bool anyArgs_ = false;
   bool anyLinks_ = false;
   bool anyLaunches_ = false;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kAround = "{}[],:\" \t\r\n";  // words and numbers
 
-// Takes digits off the front; whether there were any.
+// Removes digits from the front; returns whether there were any.
 bool takeDigits(std::string_view& text) {
   const std::size_t count = std::min(text.find_first_not_of(kDigits), text.size());
   text.remove_prefix(count);
@@ -41,7 +41,7 @@ bool isNumber(std::string_view text) {
   return text.empty();
 }
 
-// Of the string that `text` begins with, quotes included.
+// The length of the string at the start of `text`, including quotes.
 std::size_t lengthOfString(std::string_view text) {
   std::size_t at = 1;
   while (at < text.size() && text[at] != '"')
@@ -49,7 +49,7 @@ std::size_t lengthOfString(std::string_view text) {
   return std::min(at + 1, text.size());
 }
 
-// Puts quotes around each word and number that JSON does not have.
+// Puts quotes around each word and number that is not JSON.
 std::string quoteWords(std::string_view text) {
   std::string json;
   json.reserve(text.size());
@@ -68,7 +68,7 @@ std::string quoteWords(std::string_view text) {
   return json;
 }
 
-// Bytes that are no UTF-8 become U+FFFD.
+// Invalid UTF-8 becomes U+FFFD.
 std::string stringOf(std::string_view text) {
   using Json = nlohmann::json;
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);

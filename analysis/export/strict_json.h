@@ -1,4 +1,4 @@
-// Texts that writers and readers of traces take for JSON, made JSON. A plain function; any thread.
+// Turns almost-JSON texts of other tools into JSON. A plain function; any thread.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace sonde::exports {
 
-// Puts quotes around each word and number that JSON does not have: NaN, -Infinity, 0x1f. JSON stays
-// as it is; what is none even so, or has numbers past a double's range or half a surrogate pair,
+// Puts quotes around each word and number that is not JSON: NaN, -Infinity, 0x1f. JSON stays as it
+// is. A text that still is not JSON, has numbers beyond a double's range, or half a surrogate pair,
 // becomes the string "args" of an object.
 std::string strictJson(std::string_view text);
 

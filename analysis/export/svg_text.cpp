@@ -5,7 +5,7 @@
 namespace sonde::exports {
 namespace {
 
-constexpr std::size_t kShort = 3;  // fewer letters say nothing
+constexpr std::size_t kShort = 3;  // fewer letters are not useful
 
 bool beginsLetter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;

@@ -7,13 +7,13 @@
 
 namespace sonde::exports {
 
-// As it stands in an element or an attribute; control characters are blanks.
+// Escapes text for an element or an attribute; control characters become blanks.
 std::string svgEscaped(std::string_view text);
 
-// Letters, not bytes.
+// Counts letters, not bytes.
 std::size_t letterCount(std::string_view text);
 
-// The first letters and "..", where there are more than `most`; empty where these say nothing.
+// The first letters and ".." if there are more than `most`; empty if too few letters fit.
 std::string svgShortened(std::string_view text, std::size_t most);
 
 }  // namespace sonde::exports

@@ -152,7 +152,7 @@ Result<void> Visit::samples(Statement& rows) {
 Result<void> Visit::counters() {
   return forEach(
       trace_,
-      // A process' counters of one name, of several devices or threads, are told apart. Of a total
+      // Counters with one name in a process get a suffix for their device or thread. For a total
       // the rate is shown.
       "SELECT c.id, c.process_id, n.text || iif(EXISTS (SELECT 1 FROM counter o WHERE o.process_id "
       "IS c.process_id AND o.name_id = c.name_id AND o.id <> c.id), coalesce(' (' || d.kind || ' ' "
@@ -198,7 +198,7 @@ Result<void> Visit::scalars() {
                  });
 }
 
-// With each thread and each stream, before its events.
+// Called with each thread and each stream, before its events.
 void Visit::showProgress(std::string_view what) {
   progress_(what, static_cast<double>(shown_++) / static_cast<double>(tracks_));
 }

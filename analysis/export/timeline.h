@@ -1,8 +1,8 @@
-// A trace as trace viewers show it: processes, tracks of spans, arrows between spans, and counters,
-// on the job's common clock.
+// A trace in the form that trace viewers show: processes, tracks of spans, arrows between spans,
+// and counters, on the job's common clock.
 //
-// Plain values that live during the call that they are passed to. visitTimeline() reads the trace
-// on the caller's thread; memory does not grow with the events, but for one number per iteration.
+// Values are plain and valid during the call they are passed to. visitTimeline() reads the trace on
+// the caller's thread; its memory is one number per iteration, and does not grow with events.
 #pragma once
 
 #include "analysis/model/place.h"
@@ -21,10 +21,10 @@ namespace sonde::exports {
 struct TimelineProcess {
   model::ProcessId id{};
   std::int64_t pid = 0;       // as the process saw it
-  std::int64_t shownPid = 0;  // the same, if it is the only one of that number in the trace
+  std::int64_t shownPid = 0;  // the same if unique in the trace
   model::OptionalInt rank{};
   model::OptionalInt worldSize{};
-  std::string_view name{};  // its command, or what the trace has instead
+  std::string_view name{};  // its command, or a substitute
   std::string_view host{};
   model::HostId hostId{};
 };
@@ -34,46 +34,46 @@ struct TimelineTrack {
   Kind kind = Kind::Thread;
   std::int64_t id = 0;  // of the thread, stream or channel
   std::int64_t shownPid = 0;
-  model::OptionalInt tid{};   // of a thread, as the kernel numbers it
-  std::int64_t shownTid = 0;  // no other track of its process has it
+  model::OptionalInt tid{};   // of a thread: the kernel's number
+  std::int64_t shownTid = 0;  // unique in its process
   std::string_view name{};
-  model::OptionalInt device{};  // its number, of a stream
-  model::OptionalInt stream{};  // its number
+  model::OptionalInt device{};  // of a stream: the device's number
+  model::OptionalInt stream{};  // of a stream: its number
 };
 
-inline constexpr std::string_view kLaunch = "launch";  // from a call to what it launched
+inline constexpr std::string_view kLaunch = "launch";  // from a call to the work it launched
 
-// One end of an arrow. Both have the same id, which no other arrow has.
+// One end of an arrow. Both ends have the same id, unique to the arrow.
 struct FlowEnd {
   std::uint64_t id = 0;
-  std::string_view kind{};  // kLaunch, or that of the link
+  std::string_view kind{};  // kLaunch, or the link's kind
   bool begins = false;
 };
 
 struct TimelineSpan {
-  std::string_view kind{};      // as in the trace: of a slice, a copy or a sync; "kernel"
-  std::string_view category{};  // in torch.profiler's terms for what devices do
+  std::string_view kind{};      // as in the trace: of a slice, copy or sync; or "kernel"
+  std::string_view category{};  // for device work torch.profiler's word
   std::string_view name{};
   std::int64_t startNs = 0;
-  model::OptionalInt durNs{};    // none: it never ended, or its end was lost
-  model::OptionalInt drawnNs{};  // durNs, or how long it lasted at most; none: it never ended
-  std::int64_t lane = 0;         // what overlaps without nesting has lanes of its own
+  model::OptionalInt durNs{};    // unset: it never ended, or its end was lost
+  model::OptionalInt drawnNs{};  // durNs, or the longest it can have lasted; unset: it never ended
+  std::int64_t lane = 0;         // spans that overlap without nesting have different lanes
   std::int64_t depth = 0;
-  model::OptionalInt iteration{};  // its number, if it is one
-  model::OptionalInt launcher{};   // the shown pid of the process that launched it, if another
+  model::OptionalInt iteration{};  // its number, if it is an iteration
+  model::OptionalInt launcher{};   // shown pid of the process that launched it, if another one
   std::string_view args{};         // a JSON object, or empty
   std::span<const FlowEnd> flows{};
 };
 
 struct TimelineCounter {
-  std::int64_t id = 0;                // no other counter has it
-  model::OptionalInt shownPid{};      // none: of the host
-  std::string_view kind = "counter";  // or "scalar": what the program told of its training
+  std::int64_t id = 0;                // unique among counters
+  model::OptionalInt shownPid{};      // unset: of the host
+  std::string_view kind = "counter";  // or "scalar": reported by the program about its training
   std::string_view name{};
   std::string_view unit{};
 };
 
-// Processes first; then each track, followed by its spans, ordered by start and, on a lane,
+// Visits processes first; then each track, followed by its spans, ordered by start and, on a lane,
 // outermost first; then each counter, followed by its samples, in order of time. The first failure
 // ends the visit.
 class TimelineVisitor {

@@ -1,4 +1,4 @@
-// Visit: what devices did.
+// Visit: device work.
 #include "analysis/export/timeline_visit.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace sonde::exports {
 namespace {
 
-// What a stream did, in order of time. Its columns are those that Visit::work() takes.
+// The work of a stream, in order of time, with the columns that Visit::work() reads.
 constexpr std::string_view kWork =
     "SELECT 'kernel' AS owner, id, 'kernel' AS kind, name, start_ns, dur_ns, "
     "(SELECT t.process_id FROM slice s JOIN thread t ON t.id = s.thread_id "
@@ -20,16 +20,16 @@ constexpr std::string_view kWork =
     "SELECT 'sync', id, kind, kind, start_ns, dur_ns, NULL "
     "FROM sync WHERE stream_id = ?1 ORDER BY start_ns, owner, id";
 
-// CUPTI's number for what is of no stream.
+// CUPTI's number for work without a stream.
 constexpr std::int64_t kNoStream = 0xFFFFFFFF;
 
 std::string streamName(std::int64_t number) {
   return number == kNoStream || number < 0 ? "whole device" : fmt::format("stream {}", number);
 }
 
-// Of no stream, and so of no process: shown at that of the call of its correlation during which it
-// began, or, where that is not the only one, at the first that has a device. The process comes
-// last.
+// Events without a stream, and so without a process. Shown in the process of the call with the same
+// correlation during which they began; if that is not unique, in the first process with a device.
+// The process is the last column.
 constexpr std::string_view kDeviceWide =
     "SELECT 'sync', y.id, y.kind, y.kind, y.start_ns, y.dur_ns, NULL, coalesce("
     "(SELECT iif(count(DISTINCT t.process_id) = 1, min(t.process_id), NULL) FROM slice s "
@@ -74,7 +74,7 @@ Result<void> Visit::deviceWide() {
         const std::int64_t process = row.integer(0);
         TimelineTrack track;
         track.kind = TimelineTrack::Kind::Stream;
-        track.id = -process;  // no stream has it
+        track.id = -process;  // distinct from all streams' ids
         track.shownPid = shownPid(row, 0).value_or(0);
         track.shownTid = kMadeStream;
         track.name = "device synchronization";

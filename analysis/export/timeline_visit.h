@@ -1,4 +1,4 @@
-// The visit of a timeline: what visitTimeline() walks with. Within analysis/export; one thread.
+// The implementation of visitTimeline(). Within analysis/export; one thread.
 #pragma once
 
 #include "analysis/export/span_facts.h"
@@ -17,7 +17,7 @@ namespace sonde::exports {
 using store::Database;
 using store::Statement;
 
-// Above every pid and tid of Linux, so that numbers made here meet none of the trace's.
+// Above every pid and tid of Linux, so that generated numbers never equal the trace's.
 inline constexpr std::int64_t kMadeProcess = 1LL << 23;
 inline constexpr std::int64_t kMadeThread = 2LL << 23;
 inline constexpr std::int64_t kMadeStream = 3LL << 23;
@@ -52,12 +52,12 @@ class Visit {
   const Progress& progress_;
   std::optional<SpanFacts> facts_;
   std::int64_t tracks_ = 0;                         // threads and streams
-  std::int64_t shown_ = 0;                          // of them
+  std::int64_t shown_ = 0;                          // those already visited
   std::map<std::int64_t, std::int64_t> shownPids_;  // by process
   std::map<std::int64_t, std::int64_t> numbers_;    // of iterations, by slice
 };
 
-// Gives spans that overlap lanes of their own.
+// Assigns overlapping spans to different lanes.
 class Lanes {
  public:
   std::int64_t laneOf(const TimelineSpan& span) {

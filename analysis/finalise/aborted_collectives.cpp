@@ -12,9 +12,9 @@ constexpr std::string_view kAborts =
     "JOIN string s ON s.id = a.key_id WHERE a.owner = 'communicator' AND s.text = 'aborted_ns' "
     "GROUP BY 1";
 
-// `told`: the communicators of which some ends are known, with the last that is known to have ended
-// by then. What has no bytes never runs; of what a CUDA graph launches, or a copy engine carries
-// out, nothing may tell the end.
+// `told`: communicators with some known ends, and their last collective known to have ended before
+// the abort. A collective without bytes never runs. The end may be unknown for what a CUDA graph
+// launches or a copy engine carries out.
 constexpr std::string_view kMark =
     "CREATE TEMP TABLE told AS SELECT communicator_id, max(CASE WHEN start_ns + dur_ns <= ns THEN "
     "start_ns END) AS last_ns FROM collective JOIN temp.abort USING (communicator_id) WHERE dur_ns "

@@ -9,7 +9,7 @@
 namespace sonde::store {
 namespace {
 
-// What stands alone on its thread.
+// Slices without a scope on their thread.
 constexpr std::string_view kNamed =
     "SELECT t.process_id, s.thread_id, count(*) FROM slice s JOIN thread t ON t.id = s.thread_id "
     "WHERE "
@@ -22,20 +22,20 @@ constexpr std::string_view kLinks =
     "o.id = f.thread_id WHERE l.kind = 'fwdbwd' AND l.from_owner = 'slice' AND l.to_owner = "
     "'slice' AND f.thread_id <> b.thread_id AND o.process_id = t.process_id";
 
-// Whether a node of autograd stands alone on its thread.
+// Whether a node of autograd has no scope on its thread.
 constexpr std::string_view kAnySequence =
     "SELECT 1 FROM slice s JOIN arg a ON a.owner_id = s.id AND a.owner = 'slice' WHERE s.kind = "
     "'operator' AND s.scope_how = 'none' AND (a.value GLOB '*\"Fwd thread id\": [1-9]*' OR a.value "
     "GLOB '*\"Fwd thread id\":[1-9]*') LIMIT 1";
 
-// kineto's arguments: the node of autograd that an operator made has the number of the operator.
+// kineto's arguments: a node of autograd has the sequence number of the operator that created it.
 constexpr std::string_view kSequences =
     "SELECT t.process_id, s.thread_id, s.start_ns, json_extract(a.value, '$.\"Sequence number\"') "
     "AS seq, json_extract(a.value, '$.\"Fwd thread id\"') AS forward FROM slice s JOIN thread t ON "
     "t.id = s.thread_id JOIN arg a ON a.owner_id = s.id AND a.owner = 'slice' WHERE s.kind = "
     "'operator' AND a.value GLOB '*\"Sequence number\"*' AND json_valid(a.value)";
 
-// Threads with annotations: how many stand alone, and whether there are iterations.
+// Threads with annotations: the number of slices without a scope, and whether there are iterations.
 constexpr std::string_view kAnnotated =
     "SELECT t.process_id, s.thread_id, sum(s.scope_how = 'none'), max(s.kind = 'iteration') FROM "
     "slice s JOIN thread t ON t.id = s.thread_id WHERE s.kind IN ('phase', 'operation', "
@@ -62,7 +62,7 @@ Result<void> AutogradCallers::readLinks(const Database& trace) {
   });
 }
 
-// Only in an import, and where no link says it: this reads all arguments of operators.
+// Only for an import without such links: this reads all arguments of operators.
 Result<void> AutogradCallers::readSequences(const Database& trace) {
   const bool isTold = std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
     return !worker.second.hints.empty();

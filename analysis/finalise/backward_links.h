@@ -1,4 +1,4 @@
-// Ties each backward function of autograd to the operator that made its node.
+// Links each backward function of autograd to the operator that created its node.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -6,9 +6,10 @@
 
 namespace sonde::store {
 
-// Writes `link` rows of the kind `fwdbwd`, from the operator to the backward function, out of the
-// arguments `autograd_node` and `backward_of`. Of the operators that were told the same node it is
-// the one that began last: they are told the next node, whether they make it or call what does.
+// Writes `link` rows of the kind `fwdbwd`, from the operator to the backward function, from the
+// arguments `autograd_node` and `backward_of`. If several operators have the same node, the one
+// that began last is linked: each gets the next node's number, whether it creates the node or calls
+// what does.
 Result<void> linkBackward(Database& trace);
 
 }  // namespace sonde::store

@@ -22,18 +22,18 @@ struct Kernel {
   std::int64_t id = 0;
   std::optional<std::int64_t> endNs;
   std::int64_t launchNs = 0;
-  std::string function;  // as its name has it; empty: none that is known
+  std::string function;  // from its name; empty: unknown
 };
-using Kernels = std::vector<Kernel>;  // in the order of their launches
+using Kernels = std::vector<Kernel>;  // in launch order
 
 struct Collective {
   std::int64_t id = 0;
   std::int64_t communicator = 0;
   std::string_view function;    // that its kernel's name would have
-  std::int64_t launchedNs = 0;  // by then it had been; 0: not known
-  std::int64_t group = 0;       // of its thread, in which it was called; 0: in none
+  std::int64_t launchedNs = 0;  // its kernel was launched before this time; 0: unknown
+  std::int64_t group = 0;       // of its thread, in which it was called; 0: none
 };
-using Collectives = std::vector<Collective>;  // in the order of their calls
+using Collectives = std::vector<Collective>;  // in call order
 
 constexpr std::string_view kKernels =
     "SELECT k.id, k.start_ns + k.dur_ns, n.text, k.launch_slice_id, s.start_ns FROM kernel k JOIN "
@@ -49,7 +49,7 @@ constexpr std::string_view kFacts =
     "ON s.id = a.key_id WHERE a.owner = 'collective' AND s.text IN ('grouped', 'launched_ns');"
     "CREATE INDEX temp.fact_by_owner ON fact(owner_id, key);";
 
-// The calls of NCCL by thread and start, and the ends of groups, which are of no collective.
+// The calls of NCCL by thread and start, and the ends of groups, which belong to no collective.
 constexpr std::string_view kCalls =
     "SELECT s.id, s.thread_id, c.id, c.communicator_id, c.op, (SELECT value FROM temp.fact WHERE "
     "owner_id = c.id AND key = 'grouped'), (SELECT value FROM temp.fact WHERE owner_id = c.id AND "
@@ -57,15 +57,16 @@ constexpr std::string_view kCalls =
     "s.category = 'nccl' AND (c.id IS NOT NULL OR s.name_id = (SELECT id FROM string WHERE text = "
     "'ncclGroupEnd')) ORDER BY s.thread_id, s.start_ns, s.id";
 
-// ncclDevKernel_AllReduce_Sum_f32_RING_LL(…): AllReduce. Those for symmetric memory are
-// ncclSymDevKernel_AllReduce_… of NCCL 2.27, ncclSymkDevKernel_AllReduce_… of later ones.
+// ncclDevKernel_AllReduce_Sum_f32_RING_LL(…) gives AllReduce. Kernels for symmetric memory are
+// named ncclSymDevKernel_AllReduce_… in NCCL 2.27, and ncclSymkDevKernel_AllReduce_… in later
+// versions.
 std::string functionOfKernel(std::string_view name) {
   const std::size_t from = name.find('_');
   if (from == std::string_view::npos)
     return "";
   const std::string_view rest = name.substr(from + 1);
   const std::string_view word = rest.substr(0, rest.find_first_of("_(<"));
-  if (word == "AllGatherV")  // by which NCCL 2.29 and later broadcast
+  if (word == "AllGatherV")  // NCCL 2.29 and later broadcast with it
     return "Broadcast";
   return word == "Generic" ? "" : std::string(word);
 }
@@ -84,14 +85,14 @@ std::string_view functionOfOp(std::string_view op) {
   return "SendRecv";
 }
 
-// What is launched inside a slice, by its id. Where a group's end was lost, what was called in the
-// group has none: a call outside of one tells, or in another.
+// The collectives launched inside a slice, by the slice's id. If the end of a group was lost, calls
+// in the group get no slice. A call outside of a group, or in another one, shows the loss.
 using Calls = std::map<std::int64_t, Collectives>;
 
 Result<Calls> readCalls(const Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kCalls));
   Calls calls;
-  Collectives open;  // of the group that the thread is in
+  Collectives open;  // of the thread's current group
   std::int64_t thread = 0;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
@@ -117,7 +118,7 @@ Result<Calls> readCalls(const Database& trace) {
   }
 }
 
-// The slice of NCCL's that the launch lies in; 0: none.
+// The NCCL slice that contains the launch; 0: none.
 Result<std::int64_t> callAround(Statement& slice, std::int64_t launch) {
   for (std::int64_t id = launch; id != 0;) {
     slice.reset();
@@ -156,7 +157,7 @@ bool isOneCommunicator(const Collectives& collectives) {
   });
 }
 
-// The last that had been launched by then; nullptr: none.
+// The last kernel launched before `ns`; nullptr: none.
 const Kernel* lastBefore(const Kernels& kernels, std::int64_t ns) {
   const Kernel* last = nullptr;
   for (const Kernel& kernel : kernels) {
@@ -166,7 +167,7 @@ const Kernel* lastBefore(const Kernels& kernels, std::int64_t ns) {
   return last;
 }
 
-// The only one of the function; nullptr: there is none, or more.
+// The only kernel of the function; nullptr: none or several.
 const Kernel* onlyOf(const Kernels& kernels, std::string_view function) {
   const Kernel* only = nullptr;
   int count = 0;
@@ -179,7 +180,7 @@ const Kernel* onlyOf(const Kernels& kernels, std::string_view function) {
   return count == 1 ? only : nullptr;
 }
 
-// `all`: what was launched together with it.
+// `all`: the collectives launched together with it.
 const Kernel* kernelOf(const Collective& collective,
                        const Collectives& all,
                        const Kernels& kernels) {
@@ -194,7 +195,7 @@ const Kernel* kernelOf(const Collective& collective,
   return isOneCommunicator(same) ? onlyOf(kernels, collective.function) : nullptr;
 }
 
-// Of what was called in one slice, with the kernels that were launched in it.
+// Joins the collectives called in one slice with the kernels launched in it.
 Result<void> joinCall(const Collectives& collectives, const Kernels& kernels, Statement& join) {
   for (const Collective& each : collectives) {
     const Kernel* const kernel = kernelOf(each, collectives, kernels);

@@ -1,5 +1,5 @@
-// Which kernel carried out which collective of a live recording: NCCL launches its kernels inside
-// the call, or inside the end of the call's group. The thread of the database.
+// Finds the kernel of each collective of a live recording: NCCL launches kernels inside the call,
+// or inside the end of the call's group. The thread of the database.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -7,11 +7,11 @@
 
 namespace sonde::ingest {
 
-// Collectives of NCCL get the kernel that was launched for them, and, when nothing else says when
-// they ended, its end; several that NCCL fused share a kernel. It is the last that was launched
-// when NCCL's profiler interface told of the collective; where that did not, the only one of its
-// function, or of the group, if that is in one communicator: NCCL orders several in its own way.
-// Otherwise there is none. What has a kernel keeps it. Requires: a transaction and joinLaunches().
+// Gives each NCCL collective its kernel and, if its end is unknown, the kernel's end. Several fused
+// collectives share a kernel. If NCCL's profiler interface reported the collective, its kernel is
+// the last one launched before the report. Else it is the only kernel of its function or of the
+// group, provided that this is in one communicator, since NCCL reorders several. Otherwise it gets
+// none. Existing assignments stay. Requires: a transaction and joinLaunches().
 Result<void> joinCollectiveKernels(store::Database& trace);
 
 }  // namespace sonde::ingest

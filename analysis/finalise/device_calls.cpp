@@ -20,7 +20,7 @@ constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 using store::Database;
 using store::Statement;
 
-// What the recorder stored stands at depth 0 of lane 0 and has no parent.
+// The recorder stores these at depth 0 of lane 0 without a parent.
 constexpr std::string_view kIsCall =
     "s.kind IN ('api', 'mark') AND s.category IN ('cuda_runtime', 'cuda_driver', 'overhead', "
     "'unified_memory')";
@@ -30,7 +30,7 @@ class CallPlacer {
   explicit CallPlacer(Statement place, Statement move)
       : place_(std::move(place)), move_(std::move(move)) {}
 
-  // Requires: rows come by thread, start, and of two that start together the longer first.
+  // Requires: rows by thread and start; of two that start together the longer first.
   Result<void> take(const Statement& row) {
     if (row.integer(9) != thread_)
       holders_.clear();
@@ -58,13 +58,13 @@ class CallPlacer {
     std::int64_t depth = 0;
     std::int64_t lane = 0;
     std::int64_t parent = 0;
-    std::int64_t scope = 0;   // itself, or the one it is in
-    std::int64_t deeper = 0;  // by how much calls have moved it down
+    std::int64_t scope = 0;   // itself, or the scope around it
+    std::int64_t deeper = 0;  // number of levels that calls have moved it down
     bool isCall = false;
-    bool isMark = false;  // of managed memory, which has no thread of its own, and so no scope
+    bool isMark = false;  // of managed memory; its thread is unknown, so it has no scope
   };
 
-  // The innermost slice that holds this one.
+  // The innermost slice that contains this one.
   const Slice* holderOf(const Slice& slice) {
     while (!holders_.empty() && holders_.back().endNs <= slice.startNs)
       holders_.pop_back();
@@ -100,7 +100,7 @@ class CallPlacer {
     return place_.run();
   }
 
-  // One that has its place; a call that holds it comes between it and its parent.
+  // Passes a slice with a known place. A call that contains it becomes its new parent.
   Result<void> pass(Slice slice) {
     const Slice* const holder = holderOf(slice);
     const bool moves = holder != nullptr && holder->deeper > 0 && holder->lane == slice.lane;
@@ -121,7 +121,7 @@ class CallPlacer {
   Statement place_;
   Statement move_;
   std::int64_t thread_ = 0;
-  std::vector<Slice> holders_;  // those that may hold what comes, by start
+  std::vector<Slice> holders_;  // slices that may contain later ones, by start
 };
 
 }  // namespace

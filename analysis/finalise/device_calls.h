@@ -1,6 +1,6 @@
-// Where the calls of CUDA of a live recording, and what happened to managed memory, stand among the
-// slices of their threads. A tracing library tells of them late, so it is found when all are there.
-// The thread of the database.
+// Places CUDA calls and managed memory events of a live recording among the slices of their
+// threads. A tracing library reports them late, so this runs when all slices are there. The thread
+// of the database.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -10,12 +10,12 @@
 
 namespace sonde::ingest {
 
-// The category of marks of what happened to managed memory.
+// The category of marks of managed memory events.
 inline constexpr std::string_view kManagedMemory = "unified_memory";
 
-// Puts each call that has no place yet under the innermost slice of its thread that holds it, and
-// gives it the scope that is open when it begins. What lies in a call goes under it. Marks of
-// managed memory get no scope: which thread it was is not known. Requires: a transaction.
+// Puts each call without a place under the innermost slice of its thread that contains it, with the
+// scope that is open when the call begins. Slices inside a call go under it. Marks of managed
+// memory get no scope, since their thread is unknown. Requires: a transaction.
 Result<void> placeDeviceCalls(store::Database& trace);
 
 }  // namespace sonde::ingest

@@ -21,7 +21,7 @@ struct Scope {
   std::int64_t endNs;
 };
 
-// Scopes and stretches of all threads in the order in which they begin, a scope before a stretch.
+// Scopes and stretches of all threads by begin; a scope before a stretch.
 constexpr std::string_view kSweep =
     "SELECT 1 AS is_scope, thread_id, start_ns, start_ns + {}, id, kind FROM slice s WHERE "
     "thread_id IN (SELECT thread_id FROM device_metric WHERE slice_id IS NULL) AND kind <> 'api' "

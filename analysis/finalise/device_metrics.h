@@ -1,6 +1,5 @@
-// Whose hardware counters are: what a device counted in a stretch of a thread's time belongs to the
-// scope that was innermost there, which shows when all slices are there. The thread of the
-// database.
+// Assigns hardware counters to scopes: what a device counted in a stretch of a thread's time
+// belongs to the innermost scope there. Runs when all slices are there. The thread of the database.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -8,7 +7,7 @@
 
 namespace sonde::ingest {
 
-// Gives each metric that has none the innermost scope of its thread that is open when its stretch
+// Gives each metric without a scope the innermost scope of its thread that is open when its stretch
 // begins. Requires: a transaction.
 Result<void> placeDeviceMetrics(store::Database& trace);
 

@@ -3,8 +3,8 @@
 namespace sonde::store {
 namespace {
 
-// Both have their time from the same ticks, by what was known of the clocks when each was stored.
-// Where another event began that soon, the nearest is meant.
+// Both times come from the same ticks, but were converted with the clock data known at their
+// storage. If several events began that close together, the nearest is taken.
 constexpr const char* kSliceSql =
     "UPDATE slice SET stack_id = (SELECT y.stack_id FROM (SELECT x.stack_id, abs(x.ts_ns - "
     "slice.start_ns) AS off FROM stack_sample x WHERE x.thread_id = slice.thread_id AND x.ts_ns "
@@ -21,8 +21,8 @@ constexpr const char* kAllocationSql =
     "IS NOT NULL AND EXISTS "
     "(SELECT 1 FROM stack_sample WHERE kind = 'event')";
 
-// A correlation comes again when CUPTI starts anew, and in a long job: the call is that of about
-// the same time. A stack's is that in which CUPTI told of the call, a call's its own clock's.
+// Correlations repeat when CUPTI restarts, and in a long job. So the call must also have about the
+// same time. The stack's time is CUPTI's callback, the call's is by its own clock.
 constexpr const char* kCallSql =
     "CREATE TEMP TABLE call_stack(thread_id, correlation_id, ts_ns, stack_id, PRIMARY KEY("
     "thread_id, correlation_id, ts_ns)) WITHOUT ROWID;"

@@ -1,4 +1,4 @@
-// The stacks that were taken at events (`--stacks-at`), given to what these are in the trace.
+// Assigns the stacks taken at events (`--stacks-at`) to these events' rows.
 #pragma once
 
 #include "analysis/store/database.h"

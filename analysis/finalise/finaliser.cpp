@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first instant of the trace on its common clock: of its processes and of everything drawn.
+// The first instant of the trace on its common clock, over its processes and everything drawn.
 constexpr std::string_view kOriginSql =
     "WITH places(owner, owner_id, host_id) AS ("
     "  SELECT 'thread', t.id, p.host_id FROM thread t JOIN process p ON p.id = t.process_id UNION "
@@ -81,8 +81,8 @@ Result<void> complete(Database& trace, const Progress& progress) {
   return transaction.commit();
 }
 
-// Folds the write-ahead log into the file and leaves that mode; false while another connection
-// keeps it.
+// Folds the write-ahead log into the file and leaves log mode. False if another connection keeps
+// it.
 Result<bool> leaveLog(Database& trace) {
   SONDE_TRY_ASSIGN(const std::int64_t blocked,
                    trace.queryInteger("PRAGMA wal_checkpoint(TRUNCATE)"));
@@ -95,11 +95,11 @@ Result<bool> leaveLog(Database& trace) {
   return mode && *mode == "delete";
 }
 
-// A reader keeps the log, which holds nothing now. A renamed trace would leave it behind, so the
-// trace is written anew beside it and takes its name; the reader keeps the old one.
+// A reader keeps the log, which is now empty. Renaming the trace would leave the log behind. So the
+// trace is copied to a new file that takes its name; the reader keeps the old one.
 Result<void> replaceByCopy(Database trace) {
-  const fs::path path = trace.path();  // NOLINT(performance-unnecessary-copy-initialization): of a
-                                       // connection that closes before it is used
+  const fs::path path = trace.path();  // NOLINT(performance-unnecessary-copy-initialization): the
+                                       // connection is closed before it is used
   const fs::path copy = path.string() + ".new";
   std::error_code problem;
   fs::remove(copy, problem);

@@ -9,14 +9,13 @@
 
 namespace sonde::store {
 
-// Turns a recording into a finished trace: scopes are inherited across threads, indexes and the
-// level-of-detail tables built, statistics gathered, `meta` completed, and the write-ahead log
-// folded into the one file. Takes the only connection to it and closes it. Requires: no transaction
-// is open.
+// Turns a recording into a finished trace: inherits scopes across threads, builds indexes and
+// level-of-detail tables, gathers statistics, completes `meta`, and folds the write-ahead log into
+// the file. Takes the only connection to it and closes it. Requires: no open transaction.
 //
-// May be killed at any point and called again: the result is the same. On a finished trace it
-// changes nothing. When a reader holds the file in its write-ahead mode, the trace is copied into a
-// new file that takes its place.
+// May be killed at any point and called again with the same result. Does not change a finished
+// trace. If a reader keeps the file in write-ahead mode, copies the trace into a new file that
+// replaces it.
 Result<void> finalise(Database trace, const Progress& progress = {});
 
 }  // namespace sonde::store

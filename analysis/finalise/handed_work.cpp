@@ -27,7 +27,7 @@ Result<HandedWork> HandedWork::read(const Database& trace) {
     if (!more)
       return work;
     work.processes_.insert(rows.integer(0));
-    // A hand-off without its moment: as late as can be.
+    // A hand-off without a time: assumes the latest possible one.
     const std::int64_t endNs = rows.integer(3);
     work.waits_[rows.integer(1)].push_back(
         {rows.integer(2), endNs, rows.integer(4), rows.optionalInteger(5).value_or(endNs)});

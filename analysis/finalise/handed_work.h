@@ -1,5 +1,5 @@
-// Which thread handed another one the work that it does: who let it go on from its last wait.
-// Within analysis/store; plain values once read.
+// Finds the thread that handed a thread its work: the one that ended its last wait. Within
+// analysis/finalise; plain values once read.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -15,21 +15,21 @@ namespace sonde::store {
 struct Handing {
   std::int64_t beginNs = 0;  // of the wait
   std::int64_t endNs = 0;
-  std::int64_t wakerId = 0;  // thread; 0: not certain, or nobody
+  std::int64_t wakerId = 0;  // thread; 0: uncertain, or nobody
   std::int64_t wakerNs = 0;
 };
 
 class HandedWork {
  public:
-  // Waits for work are those at conditions, semaphores and futexes: a lock, a barrier or a thread
-  // that ends hands none over. Not pthread_cond_timedwait, by which Python's threads wait for its
-  // interpreter lock. Memory: 32 bytes a wait.
+  // Considers waits at conditions, semaphores and futexes: a lock, a barrier or the end of a thread
+  // does not hand over work. Excludes pthread_cond_timedwait, by which Python's threads wait for
+  // the interpreter lock. Memory: 32 bytes per wait.
   static Result<HandedWork> read(const Database& trace);
 
-  // With such waits.
+  // The processes with such waits.
   const std::set<std::int64_t>& processes() const { return processes_; }
-  // What ended the thread's last wait before `ns`; nullptr when it waits then (also when that wait
-  // begins), has not waited, or nobody is certain to have ended it.
+  // The end of the thread's last wait before `ns`. nullptr: it waits at `ns` (also if that wait
+  // begins then), has not waited, or its waker is uncertain.
   const Handing* workOf(std::int64_t threadId, std::int64_t ns) const;
 
  private:

@@ -18,20 +18,20 @@
 namespace sonde::store {
 namespace {
 
-// The events of one kind of owner, by owner: columns lane, depth (NULL: given here, so that nothing
+// The events of one kind of owner, by owner. Columns: lane, depth (NULL: assigned here, without
 // overlaps), id, start, duration, kind, name, bytes.
 struct Source {
   std::string_view owner;
   std::string ownersSql;
   std::string eventsSql;
-  // The same events without their durations, out of an index alone, and where the event of an id
-  // ends. Empty: the events are read twice.
+  // The same events without their durations, from an index alone, and a query for an event's end by
+  // its id. Empty: the events are read twice.
   std::string startsSql;
   std::string endSql;
 };
 
 Source threads() {
-  // A slice that never ended lasts as long as its process was seen.
+  // A slice that never ended lasts as long as its process was observed.
   const std::string duration = fmt::format(
       "coalesce({}, (SELECT max(p.end_ns - s.start_ns, 0) FROM thread t "
       "JOIN process p ON p.id = t.process_id WHERE t.id = s.thread_id), 0)",
@@ -47,7 +47,7 @@ Source threads() {
           fmt::format("SELECT s.start_ns + {} FROM slice s WHERE s.id = ?", duration)};
 }
 
-// Its work is lane 0, its synchronisation, which spans that work, lane 1.
+// Work is lane 0. Synchronisation, which overlaps that work, is lane 1.
 Source streams() {
   return {"stream",
           "SELECT id FROM stream ORDER BY id",
@@ -76,7 +76,7 @@ struct LineKey {
   friend auto operator<=>(const LineKey&, const LineKey&) = default;
 };
 
-// Gives each event the first depth of its lane that is free when it starts.
+// Gives each event the first depth of its lane that is free at its start.
 class Packer {
  public:
   std::int64_t depthFor(std::int64_t lane, std::int64_t startNs, std::int64_t endNs) {
@@ -99,9 +99,9 @@ constexpr std::string_view kLodColumns =
     "name_id";
 constexpr std::string_view kLodKey = "owner, owner_id, lane, depth, level, start_ns, event_id";
 
-// Puts rows into `lod` in the order of its key, as far as it goes: appended they cost a tenth. The
-// finest level of a line, three of four rows, comes in that order; those of its coarser levels come
-// in between, so they wait elsewhere.
+// Inserts rows into `lod` mostly in key order: appending takes a tenth of the time. The finest
+// level of a line, three of four rows, comes in that order. Rows of coarser levels come in between,
+// so they wait in another table.
 class LodStream {
  public:
   static Result<LodStream> open(Database& trace) {
@@ -251,8 +251,8 @@ class OwnerPass {
     return surveys;
   }
 
-  // Which depth a packed event got is stored in no row of its own, so a reader takes the events of
-  // all depths of a lane, or of none: these have the same levels.
+  // The depth of a packed event is not stored, so a reader reads all depths of a lane or none. They
+  // must have the same levels.
   Levels levelsOf(const Surveys& surveys) const {
     Levels levels;
     std::map<std::int64_t, std::optional<LevelRange>> ofLane;
@@ -311,7 +311,7 @@ class OwnerPass {
   Database& trace_;
   const Source& source_;
   std::int64_t owner_ = 0;
-  bool packed_ = false;  // depths of the owner's events were given here
+  bool packed_ = false;  // the depths of the owner's events are assigned here
 };
 
 }  // namespace

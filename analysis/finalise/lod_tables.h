@@ -1,4 +1,4 @@
-// Fills `line` and `lod` from the events of a trace. Within analysis/store; the thread of the
+// Fills `line` and `lod` from the events of a trace. Within analysis/finalise; the thread of the
 // database.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace sonde::store {
 
-// Replaces whatever the two tables hold. Requires: a transaction and the index slice_by_line.
+// Replaces the contents of the two tables. Requires: a transaction and the index slice_by_line.
 Result<void> buildLodTables(Database& trace);
 
 }  // namespace sonde::store

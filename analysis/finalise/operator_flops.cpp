@@ -9,9 +9,9 @@
 namespace sonde::store {
 namespace {
 
-// `shapes` is a list of the inputs' shapes, as JSON: a to d are the first four, a0 the first size
-// of the first; grad, input and weight how many elements those have. A transposed convolution's
-// weight begins with the channels of its input.
+// `shapes` is a JSON list of the inputs' shapes. a to d are the first four; a0 is the first size of
+// the first. grad, input and weight are numbers of elements. A transposed convolution's weight
+// begins with the channels of its input.
 constexpr const char* kSql = R"(
 CREATE TEMP TABLE flop_shape(name_id, shapes, flops, PRIMARY KEY(name_id, shapes)) WITHOUT ROWID;
 INSERT INTO temp.flop_shape
@@ -60,7 +60,7 @@ DROP TABLE temp.flop_iteration;
 
 using Flops = std::unordered_map<std::int64_t, double>;  // by the iteration's id
 
-// Of those that the program has not told, with those of the iterations within them.
+// Sums for iterations without the program's own number, including inner iterations.
 Result<Flops> untoldFlops(const Database& trace) {
   SONDE_TRY_ASSIGN(const IterationHolders holders, readIterationHolders(trace));
   Flops untold;
@@ -79,7 +79,7 @@ Result<Flops> untoldFlops(const Database& trace) {
       within[holder->second] += flops;
     return {};
   };
-  // Each before the one that it lies within.
+  // Inner iterations come before the one around them.
   SONDE_TRY(forEachRow(trace,
                        "SELECT i.id, i.flops, t.flops FROM iteration i LEFT JOIN temp.flop_total t "
                        "ON t.id = i.id ORDER BY i.start_ns DESC, i.dur_ns, i.id DESC",

@@ -1,5 +1,5 @@
-// The floating point operations of iterations, where the program has not told them but its
-// operators' shapes were recorded.
+// Counts the floating point operations of iterations from recorded operator shapes, if the program
+// did not report them.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -7,11 +7,11 @@
 
 namespace sonde::store {
 
-// Fills in `iteration.flops` where it is NULL: what the matrix products, convolutions and
-// attentions begun in it, and in those that lie within it, take (of one of these that the program
-// has told, what it told), forward and backward, a multiplication and an addition counting as
-// two. Of a convolution the forward part is counted with its backward, whose arguments alone tell
-// the size of the result, and both gradients are. docs/python.md says which operators these are.
+// Fills in `iteration.flops` if it is NULL: the matrix products, convolutions and attentions that
+// begin in the iteration or in inner ones (for an inner one with the program's number: that
+// number). Counts forward and backward; a multiplication and an addition count as two. A
+// convolution's forward part is counted with its backward, since only that has the size of the
+// result; both gradients are counted. docs/python.md lists the operators.
 Result<void> countOperatorFlops(Database& trace);
 
 }  // namespace sonde::store

@@ -18,7 +18,7 @@
 namespace sonde::store {
 namespace {
 
-// Begins and ends of the backward passes of one process.
+// A backward pass of one process.
 struct Backward {
   std::int64_t threadId = 0;
   std::int64_t startNs = 0;
@@ -29,7 +29,7 @@ using Process = std::vector<Backward>;
 
 constexpr auto kForever = std::numeric_limits<std::int64_t>::max();
 
-// The backward that is open at `ns` on a thread other than `threadId` and began last.
+// The backward pass open at `ns` on a thread other than `threadId`; of several, the last begun.
 const Backward* backwardAt(const Process& process, std::int64_t threadId, std::int64_t ns) {
   auto place = std::upper_bound(
       process.begin(), process.end(), ns, [](std::int64_t time, const Backward& backward) {
@@ -77,10 +77,10 @@ class ProcessPass {
   }
 
  private:
-  // What has no scope of its own, with its thread and time, and how it gets one. Marks of managed
-  // memory are of no thread's doing; and while a thread waits, but for a lock (that of Python's
-  // interpreter is waited for by pthread_cond_timedwait) or inside of something else, it works for
-  // nobody.
+  // Rows without a scope, with thread and time, and how they are updated. Excluded are marks of
+  // managed memory, whose thread is unknown, and outermost waits, in which a thread works for
+  // nobody. Waits for a lock are not excluded, except Python's for its interpreter lock
+  // (pthread_cond_timedwait).
   static constexpr std::pair<std::string_view, std::string_view> kHeirs[] = {
       {"SELECT s.id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns FROM thread t JOIN slice s ON "
        "s.thread_id = t.id "
@@ -103,7 +103,7 @@ class ProcessPass {
     return {};
   }
 
-  // Rows that inherit, each with its scope.
+  // Returns the rows that inherit, each with its scope.
   Result<std::vector<std::pair<std::int64_t, std::int64_t>>> findHeirs(std::int64_t processId,
                                                                        std::string_view find) {
     SONDE_TRY_ASSIGN(Statement rows, trace_.prepare(find));
@@ -147,7 +147,7 @@ class ProcessPass {
     return backward == nullptr ? Result<std::int64_t>(0) : ownScope(backward->threadId, ns);
   }
 
-  // Of the thread that called the backward pass in which autograd's thread does this.
+  // The scope of the thread that called the backward pass for which autograd's thread works.
   Result<std::int64_t> autogradScope(std::int64_t threadId,
                                      std::int64_t startNs,
                                      std::int64_t endNs) {
@@ -159,8 +159,8 @@ class ProcessPass {
     return 0;
   }
 
-  // Of who handed the thread the work that it does at `ns`, through so many hands. A thread with
-  // scopes of its own is no worker: what it does outside them, it does for itself.
+  // The scope of the thread that handed over the work done at `ns`, through at most `hands`
+  // threads. A thread with its own scopes is no worker: outside of them it works for itself.
   Result<std::int64_t> handedScope(std::int64_t threadId, std::int64_t ns, int hands) {
     const Handing* handing = hands == 0 ? nullptr : handed_.workOf(threadId, ns);
     if (handing == nullptr)

@@ -1,6 +1,5 @@
-// Scopes that cross threads: what a thread without an open annotation did for another one, in its
-// backward pass or because that handed it the work. Within analysis/store; the thread of the
-// database.
+// Scopes that cross threads: a thread without an open annotation works for another thread, in its
+// backward pass or after a hand-off. Within analysis/finalise; the thread of the database.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -8,17 +7,18 @@
 
 namespace sonde::store {
 
-// A slice without a scope that starts while another thread of its process is inside a `backward`
-// slice gets the innermost scope that is open there at that time (of several threads the one whose
-// backward began last), and scope_how 'inherited'. Without such a backward, what a thread of
-// autograd's does gets the innermost scope of the thread that called its backward pass
-// (autograd_callers.h). Without that, where hand-offs were
-// recorded, what a thread without any scopes of its own did gets the scope of the thread that
-// certainly ended its last wait for work (handed_work.h), at the time when that did; if that has
-// none, by the same rules. Backward slices inherit nothing, nor does a thread's wait (of category
-// "sync") that lies in nothing else and is not for a lock, be it that of Python's interpreter: it
-// works for nobody then. What was launched by a slice has its scope. Requires: a transaction and
-// slice_by_line.
+// A slice without a scope inherits one, with scope_how 'inherited', by the first rule that applies:
+// 1. Another thread of its process is inside a `backward` slice when it starts. It gets the
+//    innermost scope open there; of several threads, the one whose backward began last counts.
+// 2. Its thread is autograd's. It gets the innermost scope of the thread that called the backward
+//    pass (autograd_callers.h).
+// 3. Hand-offs were recorded and its thread has no scopes. It gets the scope of the thread that
+//    certainly ended its last wait for work (handed_work.h), at that time; if that thread has none,
+//    the same rules apply to it.
+//
+// Backward slices do not inherit. Neither does an outermost wait of category "sync", since it works
+// for nobody; waits for a lock do, except for Python's interpreter lock. Launched work has the
+// launching slice's scope. Requires: a transaction and slice_by_line.
 Result<void> inheritScopes(Database& trace);
 
 }  // namespace sonde::store

@@ -1,5 +1,4 @@
-// The scopes of one thread: which was the innermost at an instant. Within analysis/store; plain
-// values once read.
+// Finds a thread's innermost scope at an instant. Within analysis/finalise; plain values once read.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -25,7 +24,7 @@ class ScopeStack {
     std::int64_t id = 0;
     std::int64_t startNs = 0;
     std::int64_t endNs = 0;
-    std::int64_t outer = 0;  // id of the scope it is in
+    std::int64_t outer = 0;  // id of the scope around it
   };
   std::vector<Scope> scopes_;                   // by start
   std::map<std::int64_t, std::size_t> places_;  // by id

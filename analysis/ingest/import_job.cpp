@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kMegabyte = 1e6;
-// How much of the work on a file of trace events is reading it.
+// Share of reading in the work on a file of trace events.
 constexpr double kReading = 0.7;
 
-// "rank-0" of "out/rank-0.json.gz".
+// "rank-0" for "out/rank-0.json.gz".
 std::string hostNameOf(const fs::path& file) {
   const std::string name = file.filename().string();
   return name.substr(0, name.find('.'));
@@ -37,7 +37,7 @@ std::uint64_t sizeOf(const fs::path& file) {
   return failure ? 0 : size;
 }
 
-// What of a file is not in the trace, by the reason.
+// A gap between ranks beyond this is suspicious: clocks of hosts differ less.
 constexpr double kFarApartSeconds = 60;  // more than clocks of hosts differ
 
 std::vector<std::pair<const char*, std::uint64_t>> lossesOf(const ImportedFile& imported) {
@@ -195,7 +195,7 @@ Result<void> ImportJob::addFile(const fs::path& file) {
   return writer_.commit();
 }
 
-// When the processes of the file that was imported last were seen.
+// Notes the time span of the processes imported from the last file.
 Result<void> ImportJob::noteSpan(const fs::path& file) {
   SONDE_TRY_ASSIGN(store::Statement rows,
                    writer_.database().prepare(

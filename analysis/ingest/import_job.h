@@ -1,4 +1,4 @@
-// Files that other profilers wrote, as one trace. Each file is a host of its own.
+// Imports files of other profilers into one trace. Each file is a host of its own.
 //
 // Owned by one import, on one thread.
 #pragma once
@@ -28,18 +28,18 @@ struct ImportSummary {
 
 class ImportJob {
  public:
-  // A new trace at `part`. Intermediate data goes beside it.
+  // Creates a trace at `part`. Intermediate data goes beside it.
   static Result<ImportJob> create(const std::filesystem::path& part, Progress progress);
 
-  // Requires: all files that will be added, for the progress. NotFound, Io: it cannot be read.
-  // Unsupported: it contradicts a file before it (a rank twice, another world size). Corrupt:
-  // nothing in it can be read. Errors name the file.
+  // Requires: `files` are all files to add, for the progress. NotFound, Io: a file cannot be read.
+  // Unsupported: a file contradicts an earlier one (a rank twice, another world size). Corrupt:
+  // nothing in a file is readable. Errors name the file.
   Result<void> add(const std::vector<std::filesystem::path>& files);
 
-  // Kernels that communicate besides those that are known to; kept in the trace.
+  // Patterns for further kernels that communicate; stored in the trace.
   void setCommunication(std::vector<std::string> patterns) { communication_ = std::move(patterns); }
 
-  // The trace, which is not finished yet.
+  // The trace, not yet finished.
   Result<store::Database> release();
   const ImportSummary& summary() const noexcept { return summary_; }
 
@@ -59,7 +59,7 @@ class ImportJob {
   Progress progress_;
   ImportSummary summary_;
   std::vector<std::string> communication_;  // patterns
-  std::uint64_t bytesBefore_ = 0;           // of the files that are done
+  std::uint64_t bytesBefore_ = 0;           // of completed files
   std::uint64_t bytesInAll_ = 0;
   std::map<std::int64_t, std::filesystem::path> ranks_;
   std::map<std::filesystem::path, std::int64_t> ranksInNames_;
@@ -70,7 +70,7 @@ class ImportJob {
     std::filesystem::path file;
   };
   std::vector<Span> spans_;
-  std::int64_t lastProcess_ = 0;  // of the files that are done
+  std::int64_t lastProcess_ = 0;  // of completed files
 };
 
 }  // namespace sonde::ingest

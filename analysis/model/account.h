@@ -1,4 +1,4 @@
-// Rows for what recording itself did: its cost, what it missed, and what it has to say.
+// Rows about recording itself: its cost, its losses and its notes.
 //
 // Plain values; any thread. The rules of place.h hold for texts, ids, optionals and times.
 #pragma once
@@ -27,8 +27,8 @@ struct Overhead {
   OptionalInt n{};
   std::string_view method{};
   ProcessId processId{};
-  OptionalReal beforeNs{};  // of the mean, what lies before the begin of the event is stamped
-  OptionalReal insideNs{};  // and what lies inside of it
+  OptionalReal beforeNs{};  // part of the mean before the begin of the event is stamped
+  OptionalReal insideNs{};  // part of the mean inside the event
   OptionalReal unrecordedNs{};
 
   SONDE_ROW("overhead",
@@ -44,7 +44,7 @@ struct Overhead {
             unrecordedNs)
 };
 
-// Of the relative errors of two probes' costs.
+// Covariance of the relative errors of two probes' costs.
 struct OverheadCovariance {
   std::string_view probe{};
   std::string_view otherProbe{};
@@ -86,8 +86,8 @@ struct Note {
   SONDE_ROW("note", id, tsNs, processId, severity, source, text)
 };
 
-// How far a spool's stream has been stored: bytes below `consumed` of the slot with this claim
-// number.
+// How far a stream of a spool has been stored: all bytes below `consumed`, in the slot with this
+// claim number.
 struct Ingested {
   std::string_view spool{};
   std::int64_t seq = 0;
@@ -97,7 +97,7 @@ struct Ingested {
   SONDE_ROW("ingested", spool, seq, consumed)
 };
 
-// A scope that is open where the recorder has read to; its slice is written when it ends.
+// A scope that is open at the recorder's read position; its slice is written when it ends.
 // `slice.durNs` is not kept.
 struct OpenScope {
   std::string_view spool{};

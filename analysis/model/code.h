@@ -1,4 +1,4 @@
-// Rows for what code ran: frames, stacks of them, and samples of threads' stacks.
+// Rows about executed code: frames, stacks of them, and samples of threads' stacks.
 //
 // Plain values; any thread. The rules of place.h hold for texts, ids, optionals and times.
 #pragma once
@@ -35,22 +35,22 @@ struct Stack {
 struct StackSample {
   ThreadId threadId{};
   std::int64_t tsNs = 0;
-  StackId stackId{};        // none: it could not be unwound
+  StackId stackId{};        // none: unwinding failed
   std::int64_t weight = 0;  // ns
   bool truncated = false;   // outer frames are missing
   SampleKind kind = SampleKind::Cpu;
-  OptionalInt correlationId{};  // of an event that is a CUDA call: that one's
+  OptionalInt correlationId{};  // if the event is a CUDA call: the call's
 
   SONDE_ROW("stack_sample", threadId, tsNs, stackId, weight, truncated, kind, correlationId)
 };
 
-// What the samples of one stack come to; no row.
+// The sum over the samples of one stack; not a row.
 struct StackTime {
   ProcessId processId{};
   ThreadId threadId{};
   StackId stackId{};
   bool truncated = false;
-  bool isOther = false;  // neither on a processor nor waiting in what was recorded: no stack
+  bool isOther = false;  // neither on a processor nor in a recorded wait: no stack
   std::int64_t ns = 0;
   std::int64_t samples = 0;
 };

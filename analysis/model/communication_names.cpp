@@ -63,7 +63,7 @@ std::span<const CommunicationPattern> communicationPatterns() noexcept {
 bool fitsPattern(std::string_view pattern, std::string_view text) noexcept {
   std::size_t at = 0;
   std::size_t in = 0;
-  std::size_t star = pattern.npos;  // the last one, and what of the text it has taken
+  std::size_t star = pattern.npos;  // the last one, and how much text it matches
   std::size_t taken = 0;
   while (in < text.size()) {
     if (at < pattern.size() && pattern[at] == '*') {

@@ -1,5 +1,5 @@
-// Which kernels communicate, by their names: the table of docs/devices.md, and patterns like those
-// in it. Free functions; any thread.
+// Recognises kernels that communicate by their names: the table of docs/devices.md, and similar
+// patterns of the user. Free functions; any thread.
 #pragma once
 
 #include <span>
@@ -13,16 +13,16 @@ struct CommunicationPattern {
   std::string_view whose;
 };
 
-// What holds for every trace.
+// The patterns that hold for every trace.
 std::span<const CommunicationPattern> communicationPatterns() noexcept;
 bool isCommunicationKernel(std::string_view kernelName);
 
-// The name of a kernel's function without what it returns, its template's arguments and its
-// parameters: "vllm::cross_device_reduce_1stage".
+// The name of a kernel's function without its return type, template arguments and parameters:
+// "vllm::cross_device_reduce_1stage".
 std::string functionOfKernel(std::string_view kernelName);
 
-// Whether the pattern fits all of the text, whatever is upper case: '*' is any text, '?' any
-// character.
+// Whether the pattern matches the whole text, ignoring case of the text: '*' matches any text, '?'
+// any character.
 bool fitsPattern(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace sonde::model

@@ -1,4 +1,4 @@
-// Rows for what a device did: kernels, copies and synchronisation, by stream.
+// Rows about device work: kernels, copies and synchronisation, by stream.
 //
 // Plain values; any thread. The rules of place.h hold for texts, ids, optionals and times.
 #pragma once
@@ -18,7 +18,7 @@ struct Extent {
   OptionalInt z{};
 };
 
-// What a kernel and a copy have in common.
+// The common part of a kernel and a copy.
 struct DeviceWork {
   StreamId streamId{};
   StringId nameId{};
@@ -114,7 +114,7 @@ struct Sync {
       "sync", id, processId, streamId, kind, eventId, waitsForId, startNs, durNs, correlationId)
 };
 
-// What a device counted in a stretch of a thread's time in which one slice was its innermost scope.
+// A hardware counter of a device, over a stretch of a thread's time with one innermost scope.
 struct DeviceMetric {
   SliceId sliceId{};  // that scope
   ThreadId threadId{};
@@ -127,11 +127,11 @@ struct DeviceMetric {
   SONDE_ROW("device_metric", sliceId, threadId, deviceId, nameId, startNs, durNs, value)
 };
 
-// Memory of a device, of the host that devices reach, or of a process.
+// Memory of a device, of the host if devices can access it, or of a process.
 struct Allocation {
   AllocationId id{};
   ProcessId processId{};
-  ThreadId threadId{};  // that asked for it
+  ThreadId threadId{};  // that requested it
   DeviceId deviceId{};
   Allocator allocator = Allocator::Cuda;
   std::int64_t address = 0;
@@ -140,7 +140,7 @@ struct Allocation {
   OptionalInt freeNs{};
   SliceId scopeId{};
   StackId stackId{};
-  OptionalInt pool{};  // address of the memory pool that it is from
+  OptionalInt pool{};  // address of its memory pool
   OptionalInt correlationId{};
   SliceId sliceId{};  // the call that made it
 

@@ -1,4 +1,4 @@
-// Rows for what happened: slices, communication, iterations and the facts about them.
+// Rows about events: slices, communication, iterations and facts about them.
 //
 // Plain values; any thread. The rules of place.h hold for texts, ids, optionals and times.
 #pragma once
@@ -24,7 +24,7 @@ struct Slice {
   std::string_view category{};  // who recorded it: annotation, nvtx, torch, …
   StringId nameId{};
   std::int64_t startNs = 0;
-  OptionalInt durNs{};  // none: the process died with it open, or its end was lost
+  OptionalInt durNs{};  // unset: the process died inside it, or its end was lost
   SliceId parentId{};
   std::int64_t depth = 0;
   std::int64_t lane = 0;
@@ -50,8 +50,8 @@ struct Slice {
             stackId)
 };
 
-// Key of the argument of a slice whose end was lost: how long it lasted at most, in ns. Nothing
-// that follows it on its lane begins earlier.
+// Key of an argument of a slice whose end was lost: its longest possible duration, in ns. The next
+// slice on its lane begins no earlier than that.
 inline constexpr std::string_view kAtMostKey = "sonde.at_most_ns";
 
 using ArgValue = std::variant<std::int64_t, double, std::string_view>;
@@ -105,7 +105,7 @@ struct Collective {
   OptionalText algorithm{};
   OptionalText protocol{};
   DataType dtype = DataType::Unknown;
-  OptionalInt bytes{};  // nccl-tests' size
+  OptionalInt bytes{};  // the size as nccl-tests counts it
   OptionalInt sendBytes{};
   OptionalInt recvBytes{};
   OptionalInt root{};
@@ -165,8 +165,8 @@ struct Transfer {
   CollectiveId collectiveId{};
   OptionalInt step{};
   OptionalInt tag{};
-  SliceId sliceId{};       // the call that moved it; none: a library did, or a request
-  bool anySource = false;  // its receiver had not said from whom, or with which tag
+  SliceId sliceId{};       // the call that moved it; none: a library or a request did
+  bool anySource = false;  // the receiver accepted any source, or any tag
 
   SONDE_ROW("transfer",
             id,
@@ -210,28 +210,28 @@ struct Iteration {
             sliceId)
 };
 
-// What a slice of kind io did.
+// The details of a slice of kind io.
 struct FileAccess {
   SliceId sliceId{};
   StringId pathId{};
   OptionalInt offset{};
   OptionalInt bytes{};
-  OptionalInt diskBytes{};  // 0: the page cache had all of it
+  OptionalInt diskBytes{};  // 0: all came from the page cache
 
   SONDE_ROW("io", sliceId, pathId, offset, bytes, diskBytes)
 };
 
-// A thread that waited, in a slice of kind wait, and the one that let it go on.
+// A thread that waited, in a slice of kind wait, and the thread that woke it.
 struct Handoff {
   SliceId sliceId{};
   std::int64_t object = 0;  // address
   SyncObject kind = SyncObject::Mutex;
-  ThreadId wakerThreadId{};  // none: not known
+  ThreadId wakerThreadId{};  // none: unknown
   OptionalInt wakerNs{};
   ThreadId wakeeThreadId{};
   std::int64_t blockNs = 0;
   std::int64_t wakeNs = 0;
-  bool certain = false;  // nobody else can have been the waker
+  bool certain = false;  // no other thread can have been the waker
 
   SONDE_ROW("handoff",
             sliceId,
@@ -245,7 +245,7 @@ struct Handoff {
             certain)
 };
 
-// What a thread was in when the trace was last written: a scope or call without an end.
+// A scope or call of a thread without an end when the trace was last written.
 struct OpenCall {
   ProcessId processId{};
   ThreadId threadId{};
@@ -254,7 +254,7 @@ struct OpenCall {
   std::string_view category{};
   StringId nameId{};
   std::int64_t startNs = 0;
-  std::int64_t seenNs = 0;  // until when it is known to be open
+  std::int64_t seenNs = 0;  // last time at which it was known to be open
   SliceId sliceId{};
   CollectiveId collectiveId{};  // set once the process has ended
   CommunicatorId communicatorId{};
@@ -265,8 +265,8 @@ struct OpenCall {
   OptionalInt peer{};
   ChannelId channelId{};
   OptionalInt tag{};
-  OptionalInt object{};         // address of what it waits at
-  ThreadId waitsForThreadId{};  // that holds it, or is to end
+  OptionalInt object{};         // address of the awaited object
+  ThreadId waitsForThreadId{};  // that holds it, or that must end
 
   static constexpr bool kReplaces = true;  // a row with the same key
   SONDE_ROW("open_call",
@@ -302,8 +302,8 @@ struct Scalar {
   SONDE_ROW("scalar", processId, iteration, nameId, value, tsNs)
 };
 
-// What is known of a tensor's elements at an instant. The doubles are of the finite ones; where
-// there are none they are not numbers, as a column's NULL is.
+// Statistics of a tensor's elements at an instant. The doubles cover the finite elements; without
+// any, they are NaN, as for a NULL column.
 struct Tensor {
   static constexpr double kQuantiles[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
   ProcessId processId{};
@@ -325,9 +325,9 @@ struct Tensor {
   double l1 = 0;
   double l2 = 0;
   std::array<double, std::size(kQuantiles)> quantiles{};
-  std::string histogram{};   // JSON: [lower end, elements from there to the next one's], …
-  OptionalText file{};       // that holds all elements, if one does
-  OptionalInt fileOffset{};  // of these
+  std::string histogram{};   // JSON: [lower end, elements from there to the next lower end], …
+  OptionalText file{};       // that holds all elements, if any
+  OptionalInt fileOffset{};  // of the elements
 
   static constexpr std::string_view kTable = "tensor";
   static constexpr std::string_view kMembers =

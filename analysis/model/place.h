@@ -1,8 +1,8 @@
-// Rows for where things ran: hosts, processes, threads, devices, streams and their clocks.
+// Rows about places: hosts, processes, threads, devices, streams and their clocks.
 //
-// Plain values; any thread. A text member must live until the call that it is passed to returns. An
-// id of 0, an empty optional and an empty optional text are NULL. Times are nanoseconds of the
-// host's job time. `id` 0 in a row that is added: the writer gives the next one.
+// Plain values; any thread. A text member must live until the call it is passed to returns. An id
+// of 0, an unset optional and an unset optional text are NULL. Times are nanoseconds of the host's
+// job time. In a row to add, `id` 0 means: the writer assigns the next id.
 #pragma once
 
 #include "analysis/model/ids.h"
@@ -48,7 +48,7 @@ struct Process {
   OptionalInt rank{};
   OptionalInt localRank{};
   OptionalInt worldSize{};
-  OptionalText command{};  // the argument vector, redacted, as a shell would read it
+  OptionalText command{};  // the redacted argument vector in shell syntax
   OptionalInt startNs{};
   OptionalInt endNs{};
   OptionalInt exitStatus{};

@@ -1,11 +1,12 @@
-// Which numbers are times. Pure functions.
+// Which numbers are valid times. Pure functions.
 #pragma once
 
 #include <cstdint>
 
 namespace sonde::model {
 
-// The difference of two times is a number, too. The epoch counts to the year 2116 so.
+// Differences of two times do not overflow. As nanoseconds since the epoch, times reach the year
+// 2116.
 inline constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
 
 constexpr bool isTime(std::int64_t ns) noexcept {

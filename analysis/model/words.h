@@ -1,8 +1,8 @@
-// The enumerations of the trace and the words that its columns hold for them. Plain values; any
+// The enumerations of the trace and the words that its columns use for them. Plain values; any
 // thread.
 //
-// SliceKind, ChannelKind, SyncObject, CollectiveOp, TensorRole and DataType number their values as
-// the spool's records do.
+// SliceKind, ChannelKind, SyncObject, CollectiveOp, TensorRole and DataType have the same numbers
+// as the spool's records.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ enum class SliceKind : std::uint8_t {
   Mark = 19,
 };
 
-// How a slice came by its scope.
+// How a slice got its scope.
 enum class ScopeHow : std::uint8_t { Own = 1, Inherited = 2, None = 3 };
 
 enum class ProcessState : std::uint8_t {
@@ -47,7 +47,7 @@ enum class ProcessState : std::uint8_t {
 
 enum class ChannelKind : std::uint8_t { Tcp = 1, Unix = 2, Pipe = 3, Mpi = 4, Nccl = 5 };
 
-// What threads wait for each other at; Thread: its end.
+// The object at which threads wait for each other. Thread: the end of a thread.
 enum class SyncObject : std::uint8_t {
   Mutex = 1,
   Condition = 2,
@@ -60,14 +60,14 @@ enum class SyncObject : std::uint8_t {
 
 enum class Direction : std::uint8_t { Send = 1, Receive = 2 };
 
-// Where a frame's code is; Kernel: the operating system's.
+// The origin of a frame's code. Kernel: the operating system's.
 enum class FrameKind : std::uint8_t { Native = 1, Python = 2, Kernel = 3 };
 
-// What a sample of a stack stands for: time on a processor; that it waited; nothing but what the
-// thread did then; time that is neither of the first two.
+// The meaning of a stack sample. Cpu: time on a processor. Blocked: time in a wait. Event: no time,
+// only the stack of an event. Other: time that is neither of the first two.
 enum class SampleKind : std::uint8_t { Cpu = 1, Blocked = 2, Event = 3, Other = 4 };
 
-// Who gave a piece of memory.
+// The allocator of a piece of memory.
 enum class Allocator : std::uint8_t { Malloc = 1, Torch = 2, Cuda = 3 };
 
 enum class CollectiveOp : std::uint8_t {
@@ -115,7 +115,7 @@ enum class CopyKind : std::uint8_t {
 
 enum class SyncKind : std::uint8_t { Stream = 1, Context = 2, Event = 3, Record = 4, Wait = 5 };
 
-// What a tensor is to the model.
+// The role of a tensor in the model.
 enum class TensorRole : std::uint8_t {
   Weight = 1,
   Gradient = 2,
@@ -125,12 +125,12 @@ enum class TensorRole : std::uint8_t {
   Other = 6,
 };
 
-// A total only grows.
+// A total never decreases.
 enum class CounterKind : std::uint8_t { Gauge = 1, Total = 2 };
 
 enum class Severity : std::uint8_t { Info = 1, Warning = 2, Error = 3 };
 
-// Which table an id of `arg` or `link` belongs to.
+// The table that an id of `arg` or `link` belongs to.
 enum class Owner : std::uint8_t {
   Process = 1,
   Thread = 2,
@@ -146,8 +146,7 @@ enum class Owner : std::uint8_t {
   Communicator = 12,
 };
 
-// The word of a value; empty for a value that is none of the enumerators. Texts are static and
-// zero-terminated.
+// The word of a value; empty if it is not an enumerator. Texts are static and zero-terminated.
 std::string_view word(SliceKind kind) noexcept;
 std::string_view word(ScopeHow how) noexcept;
 std::string_view word(ProcessState state) noexcept;
@@ -189,14 +188,14 @@ inline constexpr std::array<std::string_view, 17> kProbeWords = {"annotation",
                                                                  "system",
                                                                  "memory",
                                                                  "plugin"};
-// Of the probe of this name; 0: there is none.
+// The bit of the probe with this name; 0: unknown name.
 std::int64_t probeBit(std::string_view word) noexcept;
 
-// Whether a kernel of this name is one of NCCL's, RCCL's or MSCCL's.
+// Whether a kernel of this name belongs to NCCL, RCCL or MSCCL.
 bool isCollectiveKernel(std::string_view kernelName) noexcept;
 
-// Whom the ranks of a collective cannot end without: all others; the root; as the root all others;
-// or nobody knows.
+// The ranks that a rank of a collective needs to finish: all others; the root; all others if it is
+// the root; or unknown.
 enum class CollectiveNeeds { All, Root, RootAll, Nothing };
 CollectiveNeeds needsOf(std::string_view op) noexcept;
 inline bool isRendezvous(std::string_view op) noexcept {
@@ -208,7 +207,7 @@ constexpr bool isScope(SliceKind kind) noexcept {
   return kind >= SliceKind::Phase && kind <= SliceKind::Operator;
 }
 
-// Of two ranks, not of all of a group.
+// Whether it is between two ranks, not all of a group.
 constexpr bool isPointToPoint(CollectiveOp op) noexcept {
   return op == CollectiveOp::Send || op == CollectiveOp::Receive;
 }

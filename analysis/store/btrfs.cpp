@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of the file system, as the kernel writes it; empty: it is no btrfs.
+// The file system's id in the kernel's notation; empty: not btrfs.
 std::string btrfsId(const fs::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
@@ -38,7 +38,7 @@ bool isOnBtrfs(const fs::path& folder) {
   struct statfs status {};
   if (statfs(folder.c_str(), &status) != 0)
     return false;
-  // An overlay shows the numbers of the file system below; btrfs counts no inodes.
+  // An overlay reports the numbers of the file system below; btrfs reports no inodes.
   const auto magic = static_cast<std::uint32_t>(status.f_type);
   return magic == BTRFS_SUPER_MAGIC || (magic == OVERLAYFS_SUPER_MAGIC && status.f_files == 0);
 }

@@ -1,5 +1,5 @@
-// Which kernels of a trace communicate: by model::isCommunicationKernel(), and by the patterns that
-// its user gave, at its import or for this look at it. Plain values once read; any thread.
+// Recognises the kernels of a trace that communicate: by model::isCommunicationKernel(), and by the
+// user's patterns from the import or for this connection. Plain values once read; any thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -15,18 +15,18 @@ class CommunicationKernels {
  public:
   static Result<CommunicationKernels> read(const Database& trace);
 
-  // By the whole name of the kernel, or that of its function. That a collective names a kernel as
-  // its own is for the caller to see.
+  // Matches the kernel's whole name, or its function's. The caller checks whether a collective
+  // refers to the kernel.
   bool holds(std::string_view kernelName) const;
 
  private:
   std::vector<std::string> patterns_;
 };
 
-// For whoever reads the trace by this connection.
+// For all readers of the trace on this connection.
 Result<void> addCommunicationPatterns(Database& trace, const std::vector<std::string>& patterns);
 
-// Rows of `meta` whose keys begin so name patterns that the trace was imported with.
+// Prefix of the keys of `meta` rows with patterns from the import.
 inline constexpr std::string_view kCommunicationMeta = "communication:";
 
 }  // namespace sonde::store

@@ -29,7 +29,7 @@ int flagsOf(Access access) noexcept {
   return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 }
 
-// `path` as a file: URI, so that no character of it can be taken for an option.
+// `path` as a file: URI; escapes all characters that could act as options.
 std::string uriOf(const std::filesystem::path& path, Access access) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -56,17 +56,17 @@ Result<sqlite3*> openHandle(const std::string& name, int flags, const char* syst
   return handle;
 }
 
-// Where in the text an error is; SQLite cannot always tell.
+// The place of an error in the text; SQLite does not always know it.
 std::string placeText(int offset) {
   return offset < 0 ? "" : fmt::format(" at character {}", offset + 1);
 }
 
-// SQLite has no code of its own for it.
+// SQLite has no result code for it.
 bool lacksSchema(std::string_view message) {
   return message.starts_with("no such table: ") || message.starts_with("no such column: ");
 }
 
-// Whether SQL text holds nothing to run: it is blank or a comment.
+// Whether SQL text contains no statement: it is blank or a comment.
 bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
   sqlite3_stmt* statement = nullptr;
   const int code =
@@ -78,8 +78,8 @@ bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
 }  // namespace
 
 Result<Database> Database::open(const std::filesystem::path& path, Access access) {
-  // On btrfs a full disk would kill who writes to the mapped index of the log. There the index is
-  // kept in memory, and other processes have to wait.
+  // On btrfs a full disk would kill the process that writes to the log's mapped index. There the
+  // index stays in memory, and other processes have to wait.
   const bool writes = access == Access::ReadWrite || access == Access::Create;
   const bool alone = writes && isOnBtrfs(std::filesystem::absolute(path).parent_path());
   auto handle = openHandle(uriOf(path, access), flagsOf(access), alone ? "unix-excl" : nullptr);
@@ -118,8 +118,8 @@ Result<void> Database::exec(std::string_view sql) {
   return failure(code, text.substr(0, 200), Author::Sonde);
 }
 
-// The statement is shown where it is what is wrong. A damaged file is named by who opened it, with
-// what to do.
+// Shows the statement if it is at fault. For a damaged file, the function that opened it adds the
+// name and the remedy.
 Error Database::failure(int code, std::string_view sql, Author author) const {
   Error error = errorOf(handle_, code);
   if (author == Author::Sonde && lacksSchema(error.message))

@@ -1,5 +1,5 @@
 // A connection to an SQLite database. Owned by one thread at a time (it may move between threads);
-// interrupt() alone may be called from any other. Statements are destroyed before it.
+// only interrupt() may be called from any other. Its statements must be destroyed first.
 #pragma once
 
 #include "analysis/store/statement.h"
@@ -17,18 +17,19 @@ namespace sonde::store {
 
 enum class Access {
   ReadOnly,
-  Immutable,  // read-only, and nobody writes it: no locks, no -wal; also works in a folder that
-              // cannot be written
+  Immutable,  // read-only, and no process writes it: no locks, no -wal; also works in a read-only
+              // folder
   ReadWrite,
-  Create,  // read-write; the file is made if there is none
+  Create,  // read-write; creates the file if it does not exist
 };
 
-// Who wrote a statement: whether it is wrong, or the file, where the two do not fit.
+// The author of a statement: if statement and file do not match, the user's statement is wrong, or
+// the file is damaged.
 enum class Author { Sonde, User };
 
 class Database {
  public:
-  // Plain SQLite, without any check that the file is a trace: see trace_file.h for those.
+  // Plain SQLite, without checking that the file is a trace; trace_file.h checks that.
   static Result<Database> open(const std::filesystem::path& path, Access access);
   static Result<Database> inMemory();
 
@@ -41,20 +42,20 @@ class Database {
   // Runs one or many statements, ignoring their rows.
   Result<void> exec(std::string_view sql);
   // Compiles exactly one statement; text after it is an InvalidArgument. Corrupt: one of Sonde's
-  // own asks for a table or a column that is not there, so that the file is damaged.
+  // own statements uses a missing table or column, so the file is damaged.
   Result<Statement> prepare(std::string_view sql, Author author = Author::Sonde) const;
   // The first column of the first row of `sql`; NotFound when there is no row.
   Result<std::int64_t> queryInteger(std::string_view sql) const;
   Result<std::string> queryText(std::string_view sql) const;
 
   std::int64_t lastInsertId() const noexcept;
-  std::int64_t changes() const noexcept;  // rows that the last statement changed
+  std::int64_t changes() const noexcept;  // rows changed by the last statement
   bool inTransaction() const noexcept;
 
-  // Makes the statement that runs now fail soon; from any thread.
+  // Makes the current statement fail soon; from any thread.
   void interrupt() noexcept;
   const std::filesystem::path& path() const noexcept { return path_; }
-  sqlite3* handle() const noexcept { return handle_; }  // for analysis/store alone
+  sqlite3* handle() const noexcept { return handle_; }  // only for analysis/store
 
  private:
   Database(sqlite3* handle, std::filesystem::path path) noexcept;
@@ -64,8 +65,7 @@ class Database {
   std::filesystem::path path_;
 };
 
-// Rolls back when it goes out of scope without commit(). Requires: it does not outlive its
-// database.
+// Rolls back at the end of its scope unless committed. Requires: it does not outlive its database.
 class Transaction {
  public:
   static Result<Transaction> begin(Database& database);

@@ -1,4 +1,4 @@
-// The rows of a query, one after the other.
+// Iterates over the rows of a query.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -9,7 +9,7 @@
 
 namespace sonde::store {
 
-// Calls `each`, which returns a Result<void>, with the statement at each row of `sql`; ends at its
+// Calls `each`, which returns a Result<void>, with the statement at each row of `sql`; stops at its
 // first error.
 template <typename Each>
 Result<void> forEachRow(const Database& trace, std::string_view sql, Each each) {

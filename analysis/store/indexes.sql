@@ -1,9 +1,9 @@
--- Built by the finaliser, not while recording. Each names the readers it is for.
+-- Built by the finaliser, not while recording. Comments name the readers of each index.
 
--- What a process did: through its threads to their slices.
+-- The slices of a process, through its threads.
 CREATE INDEX thread_by_process ON thread(process_id);
--- Timeline: one drawn row; the rows of a line do not overlap, so the one before a window is the last that starts in or
--- before it. Sweeps by thread.
+-- Timeline: one drawn row. Rows of a line do not overlap, so the row before a window is the last one that starts in or
+-- before it. Also sweeps by thread.
 CREATE INDEX slice_by_line ON slice(thread_id, lane, depth, start_ns);
 CREATE INDEX slice_by_correlation ON slice(correlation_id) WHERE correlation_id IS NOT NULL;
 CREATE INDEX kernel_by_stream ON kernel(stream_id, start_ns);
@@ -12,8 +12,7 @@ CREATE INDEX copy_by_stream ON copy(stream_id, start_ns);
 CREATE INDEX copy_by_correlation ON copy(correlation_id) WHERE correlation_id IS NOT NULL;
 CREATE INDEX sync_by_stream ON sync(stream_id, start_ns);
 CREATE INDEX sync_by_correlation ON sync(correlation_id) WHERE correlation_id IS NOT NULL;
--- Details of one row; rules that look for a key.
--- The number first: SQLite sorts by it in half the time of a text.
+-- Details of one row; rules that look for a key. The number comes first: SQLite sorts by it in half the time of a text.
 CREATE INDEX arg_by_owner ON arg(owner_id, owner);
 CREATE INDEX device_metric_by_slice ON device_metric(slice_id);
 CREATE INDEX link_by_from ON link(from_owner, from_id);

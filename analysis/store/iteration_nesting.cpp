@@ -16,10 +16,10 @@ namespace {
 struct Iteration {
   std::int64_t id;
   bool isOpen;
-  std::size_t height = 0;  // how many levels of others it holds
+  std::size_t height = 0;  // number of levels inside it
 };
 
-// The iterations of one thread, in the order of begins, of one begin the longest first.
+// The iterations of one thread by begin; of those with one begin, the longest first.
 class ThreadNesting {
  public:
   void add(std::int64_t id, std::int64_t begin, std::optional<std::int64_t> length);
@@ -36,13 +36,13 @@ class ThreadNesting {
   void giveToOpen();
 
   std::vector<Iteration> iterations_;
-  std::vector<std::size_t> holderOf_;  // of each of them; kNone: of an outermost one
+  std::vector<std::size_t> holderOf_;  // of each of them; kNone: outermost
   std::vector<Holder> stack_;          // each ends no later than the one before
 };
 
 void ThreadNesting::add(std::int64_t id, std::int64_t begin, std::optional<std::int64_t> length) {
   const std::int64_t end = begin + length.value_or(0);
-  // What began later and ends no earlier takes the place of what it overlaps.
+  // An iteration that began later and ends no earlier replaces those that it overlaps.
   while (!stack_.empty() && (stack_.back().end <= begin || stack_.back().end < end))
     stack_.pop_back();
   holderOf_.push_back(stack_.empty() ? kNone : stack_.back().at);
@@ -60,7 +60,7 @@ void ThreadNesting::tellHeights() {
 }
 
 void ThreadNesting::giveToOpen() {
-  // Of the outermost ones from each on, the greatest height.
+  // The greatest height of the outermost iterations from each place on.
   std::vector<std::size_t> highestFrom(iterations_.size() + 1, 0);
   for (std::size_t at = iterations_.size(); at-- > 0;)
     highestFrom[at] = std::max(highestFrom[at + 1], iterations_[at].height);

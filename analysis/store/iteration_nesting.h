@@ -1,5 +1,5 @@
-// Which iterations of a trace lie within others of their thread; of those of which the thread is
-// not known, of their process. Reading uses the database's thread; then plain values.
+// Finds the iterations of a trace that are inside others of their thread; if the thread is unknown,
+// of their process. Reading uses the database's thread; then plain values.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -10,11 +10,11 @@
 
 namespace sonde::store {
 
-// By id, of each iteration that lies within others the one that it lies directly within.
+// Maps each inner iteration's id to the iteration directly around it.
 //
-// One that has no end holds nothing, as its end may just be lost, but where this thread's
-// iterations held others before: then the first that has none holds all that begin after it,
-// provided that these are nested less deeply than what there was before, as its own parts would be.
+// An iteration without an end normally contains nothing, since its end may only be lost. Exception:
+// this thread's iterations contained others before. Then the first one without an end contains all
+// that begin after it, if these are nested less deeply than before, as its own parts would be.
 using IterationHolders = std::unordered_map<std::int64_t, std::int64_t>;
 
 Result<IterationHolders> readIterationHolders(const Database& trace);

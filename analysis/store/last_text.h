@@ -1,5 +1,5 @@
-// What a column of words means, found once for rows that follow each other with the same word, as
-// most do. Plain value; one thread.
+// Caches the meaning of the last word of a text column, since most rows repeat the previous word.
+// Plain value; one thread.
 #pragma once
 
 #include <string>

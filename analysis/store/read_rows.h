@@ -59,7 +59,7 @@ void readColumn(const Statement& rows, int column, std::optional<T>& value) {
     readColumn(rows, column, value.emplace());
 }
 
-// Of a statement whose parameters are bound. `each` may return nothing or a Result<void>, whose
+// Reads a statement whose parameters are bound. `each` may return nothing or a Result<void>, whose
 // first error ends the reading.
 template <typename Row, typename Each>
 Result<void> forEach(Statement& rows, Each each) {

@@ -1,11 +1,11 @@
-// What the table `meta` of a trace says when its processes, at their own times, left out some of
-// what they did: by `--capture`, towards `--max-size`, while they were paused, or of a ring that
-// has let go of the oldest. So what one end has of a stream is no measure for the other.
+// Whether `meta` shows that the processes of a trace each left out some events at their own times:
+// by `--capture`, near `--max-size`, while paused, or because a ring dropped the oldest. Then the
+// two ends of a stream cannot be compared.
 #pragma once
 
 namespace sonde::store {
 
-// An expression of SQL.
+// An SQL expression.
 inline constexpr char kRecordedInPart[] =
     "EXISTS (SELECT 1 FROM meta WHERE key IN ('capture', 'thinned', 'paused') OR (key = "
     "'discarded' AND value <> '0'))";

@@ -22,7 +22,7 @@ struct Cell {
   CellType type = CellType::Null;
   std::uint32_t bytes = 0;  // of a text
   union {
-    std::int64_t integer = 0;  // of a text: where it begins
+    std::int64_t integer = 0;  // of a text: its offset
     double real;
   };
 };
@@ -48,8 +48,8 @@ struct RowBuffer::Rows {
   }
 };
 
-// The virtual table: SQLite's objects begin with what SQLite knows of them. SQLite's frames lie
-// between these functions and ours: nothing may be thrown.
+// The virtual table. SQLite's objects must begin with SQLite's base struct. SQLite's C frames lie
+// between these functions and ours, so nothing may throw.
 struct RowBuffer::RowTable {
   struct Table : sqlite3_vtab {
     const Rows* rows;
@@ -65,7 +65,7 @@ struct RowBuffer::RowTable {
     return static_cast<Cursor*>(cursor)->row;
   }
 
-  // NOLINTNEXTLINE(readability-function-size): SQLite says which parameters there are
+  // NOLINTNEXTLINE(readability-function-size): SQLite defines the parameters
   static int connect(sqlite3* database,
                      void* rows,
                      int /*argc*/,
@@ -109,7 +109,7 @@ struct RowBuffer::RowTable {
     const Cell& cell = rows.cells[at(cursor) * rows.columns + static_cast<std::size_t>(index)];
     switch (cell.type) {
       case CellType::Null:
-        break;  // what a result is unless it is set
+        break;  // the default result
       case CellType::Integer:
         sqlite3_result_int64(result, cell.integer);
         break;
@@ -128,7 +128,7 @@ struct RowBuffer::RowTable {
     return SQLITE_OK;
   }
 
-  // Without xCreate it is there under the module's name at once, and in no schema.
+  // Without xCreate the table exists under the module's name at once, and is in no schema.
   static constexpr sqlite3_module module() noexcept {
     sqlite3_module made{};
     made.xConnect = connect;

@@ -1,8 +1,8 @@
-// Rows of one table that wait to be stored together: SQLite takes them from a virtual table in one
-// step, which costs it half as much a row as one INSERT each. Within analysis/store; one thread;
-// goes before its Database does.
+// Rows of one table that wait to be stored together. SQLite takes them from a virtual table in one
+// step, which costs half as much per row as single INSERTs. Within analysis/store; one thread; must
+// be destroyed before its Database.
 //
-// A row is given value by value, in the order of the columns, then ended:
+// Add a row value by value, in column order, then end it:
 //   rows.integer(7); rows.text("step"); SONDE_TRY(rows.endRow());
 #pragma once
 
@@ -19,8 +19,8 @@ namespace sonde::store {
 
 class RowBuffer {
  public:
-  // `verb`: "INSERT" or "INSERT OR REPLACE". `columns`: their names, with commas. Requires: no
-  // other RowBuffer for the table on that connection.
+  // `verb`: "INSERT" or "INSERT OR REPLACE". `columns`: comma-separated names. Requires: no other
+  // RowBuffer for the table on that connection.
   static Result<RowBuffer> open(Database& database,
                                 std::string_view verb,
                                 std::string_view table,
@@ -28,27 +28,27 @@ class RowBuffer {
 
   RowBuffer(RowBuffer&&) noexcept;
   RowBuffer& operator=(RowBuffer&&) = delete;
-  ~RowBuffer();  // drops what waits
+  ~RowBuffer();  // drops waiting rows
 
   void null();
   void integer(std::int64_t value);
   void real(double value);            // NaN becomes NULL
   void text(std::string_view value);  // copied
 
-  // Stores what waits, once that is enough.
+  // Stores the waiting rows if there are enough.
   Result<void> endRow();
-  // Stores what waits. After an error nothing waits any more, and a part of it may be stored: the
-  // transaction has to be rolled back.
+  // Stores the waiting rows. After an error none wait any more and some may be stored: the
+  // transaction must be rolled back.
   Result<void> flush();
-  void clear() noexcept;  // drops what waits
+  void clear() noexcept;  // drops waiting rows
 
  private:
-  struct Rows;  // what waits, as SQLite reads it: at one address for its virtual table
+  struct Rows;  // the waiting rows as SQLite reads them; their address must not change
   struct RowTable;
   RowBuffer(std::unique_ptr<Rows> rows, Statement insert) noexcept;
 
   std::unique_ptr<Rows> rows_;
-  Statement insert_;  // goes before the virtual table it reads does
+  Statement insert_;  // destroyed before the virtual table it reads
 };
 
 }  // namespace sonde::store

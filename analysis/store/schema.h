@@ -1,4 +1,4 @@
-// The schema of a trace: its texts and numbers. Constants; any thread.
+// The schema of a trace: its SQL texts and version numbers. Constants; any thread.
 #pragma once
 
 #include <cstdint>

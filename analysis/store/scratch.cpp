@@ -33,7 +33,7 @@ struct ScratchEnding {
     int now = Running;
     if (!state.compare_exchange_strong(now, Ending) && now == Held) {
       waiting = signal;
-      now = Running;  // released since, by a thread that may not have seen it
+      now = Running;  // released meanwhile by a thread that may not have seen the signal
       state.compare_exchange_strong(now, Ending);
     }
     if (now == Running)
@@ -42,7 +42,7 @@ struct ScratchEnding {
 
   static void hold() {
     for (int now = Running; !state.compare_exchange_strong(now, Held); now = Running)
-      pause();  // another thread's handler is about to end this
+      pause();  // another thread's handler is about to end the program
   }
 
   static void release() {
@@ -61,7 +61,7 @@ struct ScratchEnding {
     }
     if (const auto what = beforeTheEnd.load(); what != nullptr)
       what();
-    // By the signal itself, so that a shell sees what has ended it.
+    // Ends by the signal itself, so that a shell sees the cause.
     std::signal(signal, SIG_DFL);
     raise(signal);
   }
@@ -70,7 +70,7 @@ struct ScratchEnding {
     for (const int signal : kSignals) {
       struct sigaction is {};
       sigaction(signal, nullptr, &is);
-      if (is.sa_handler == was)  // what is ignored (nohup) stays ignored
+      if (is.sa_handler == was)  // an ignored signal (nohup) stays ignored
         std::signal(signal, handler);
     }
   }

@@ -9,8 +9,8 @@ namespace sonde::store {
 
 namespace {
 
-// Why the system refused what SQLite asked it for. sqlite3_system_errno() does not know it of a
-// COMMIT, and the files do not know it of the log's index.
+// The system's reason for refusing a call of SQLite. sqlite3_system_errno() does not have it after
+// a COMMIT, and the file objects do not have it for the log's index.
 int systemErrno(sqlite3* handle) {
   for (const int which : {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER}) {
     sqlite3_file* file = nullptr;
@@ -43,7 +43,7 @@ ErrorCode errorCodeOf(int sqliteCode) noexcept {
   }
 }
 
-// Only ENOSPC makes SQLite say SQLITE_FULL.
+// Only ENOSPC makes SQLite return SQLITE_FULL.
 Error errorOf(sqlite3* handle, int sqliteCode) {
   const int system = (sqliteCode & 0xFF) == SQLITE_IOERR ? systemErrno(handle) : 0;
   if (system == EDQUOT || system == ENOSPC || system == EFBIG)

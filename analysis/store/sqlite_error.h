@@ -1,4 +1,4 @@
-// What an SQLite result code means for a caller. Within analysis/store; any thread.
+// Converts SQLite's result codes to errors. Within analysis/store; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,8 +9,8 @@ namespace sonde::store {
 
 ErrorCode errorCodeOf(int sqliteCode) noexcept;
 
-// Of a call on this connection that has just failed. The message is SQLite's, or the system's when
-// there was no room: SQLite tells a used-up quota from a broken disk nowhere else. Requires: no
+// The error of the call on this connection that just failed. The message is SQLite's, or the
+// system's if there was no room: SQLite reports an exceeded quota like a broken disk. Requires: no
 // other call on the connection since.
 Error errorOf(sqlite3* handle, int sqliteCode);
 

@@ -1,8 +1,8 @@
-// A prepared SQL statement: bind, step, read columns. Owned by whoever prepared it, used by the
-// thread of its Database, and destroyed before it.
+// A prepared SQL statement: bind, step, read columns. Owned by the code that prepared it, used by
+// the thread of its Database, and destroyed before it.
 //
-// Binding never fails by itself: the first binding that SQLite refuses is remembered and step()
-// reports it. Parameters count from 1, columns from 0, as in SQLite.
+// Binding never fails by itself: step() reports the first binding that SQLite refused. Parameters
+// count from 1, columns from 0, as in SQLite.
 #pragma once
 
 #include "base/result.h"
@@ -61,12 +61,12 @@ class Statement {
     return *this;
   }
 
-  // Advances; true when a row is there to be read. After false or an error the statement is reset
-  // and may be used again; bindings stay.
+  // Advances; true if there is a row to read. After false or an error the statement is reset and
+  // may be used again; bindings stay.
   Result<bool> step();
-  // Steps to the end; for statements whose rows do not matter.
+  // Steps to the end; ignores rows.
   Result<void> run();
-  // Back to before the first row. Bindings stay.
+  // Returns to before the first row. Bindings stay.
   void reset() noexcept;
 
   int columnCount() const noexcept;
@@ -85,7 +85,7 @@ class Statement {
     return Id{integer(column)};
   }
 
-  // Whether running it leaves the database as it is.
+  // Whether running it does not change the database.
   bool readOnly() const noexcept;
   std::string sql() const;
 

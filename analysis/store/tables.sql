@@ -28,7 +28,7 @@ CREATE TABLE clock_sync(host_id INTEGER NOT NULL REFERENCES host, process_id INT
 CREATE TABLE clock_map(host_id INTEGER NOT NULL REFERENCES host, from_ns INTEGER NOT NULL, offset_ns INTEGER NOT NULL,
   drift_ppb INTEGER NOT NULL, error_ns INTEGER, PRIMARY KEY(host_id, from_ns)) WITHOUT ROWID;
 
--- What the host did -----------------------------------------------------------------------------------------------
+-- Host activity ---------------------------------------------------------------------------------------------------
 CREATE TABLE slice(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES thread,
   kind TEXT NOT NULL CHECK(kind IN ('phase', 'operation', 'iteration', 'micro_step', 'forward', 'backward', 'optimizer',
     'data_load', 'checkpoint', 'evaluation', 'module', 'operator', 'api', 'collective', 'io', 'wait', 'python', 'range',
@@ -39,7 +39,7 @@ CREATE TABLE slice(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES
   scope_how TEXT NOT NULL CHECK(scope_how IN ('own', 'inherited', 'none')),
   correlation_id INTEGER, stack_id INTEGER REFERENCES stack);
 
--- What the device did ---------------------------------------------------------------------------------------------
+-- Device activity -------------------------------------------------------------------------------------------------
 CREATE TABLE kernel(id INTEGER PRIMARY KEY, stream_id INTEGER NOT NULL REFERENCES stream,
   name_id INTEGER NOT NULL REFERENCES string, start_ns INTEGER NOT NULL, dur_ns INTEGER, correlation_id INTEGER,
   launch_slice_id INTEGER REFERENCES slice, scope_id INTEGER REFERENCES slice,
@@ -138,7 +138,7 @@ CREATE TABLE allocation(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFE
   slice_id INTEGER REFERENCES slice, thread_id INTEGER REFERENCES thread,
   allocator TEXT NOT NULL DEFAULT 'cuda' CHECK(allocator IN ('malloc', 'torch', 'cuda')));
 
--- What recording cost, and what it missed ---------------------------------------------------------------------------
+-- Cost and losses of recording --------------------------------------------------------------------------------------
 CREATE TABLE overhead(probe TEXT NOT NULL, api TEXT NOT NULL, mean_ns REAL NOT NULL, error_ns REAL, n INTEGER,
   method TEXT NOT NULL, process_id INTEGER REFERENCES process, before_ns REAL, inside_ns REAL, unrecorded_ns REAL);
 CREATE TABLE overhead_covariance(probe TEXT NOT NULL, other_probe TEXT NOT NULL, covariance REAL NOT NULL,
@@ -151,8 +151,8 @@ CREATE TABLE loss(probe TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NUL
 CREATE TABLE note(id INTEGER PRIMARY KEY, ts_ns INTEGER, process_id INTEGER REFERENCES process,
   severity TEXT NOT NULL CHECK(severity IN ('info', 'warning', 'error')), source TEXT NOT NULL, text TEXT NOT NULL);
 
--- The recorder's own place, so that one that was killed goes on and stores everything exactly once; kept when the trace
--- is finished, because the spool outlives that moment.
+-- The recorder's state, so that a killed recorder can resume and store everything exactly once. Kept in a finished
+-- trace, because the spool outlives that moment.
 CREATE TABLE ingested(spool TEXT NOT NULL, seq INTEGER NOT NULL, consumed INTEGER NOT NULL,
   PRIMARY KEY(spool, seq)) WITHOUT ROWID;
 CREATE TABLE open_scope(spool TEXT NOT NULL, thread_id INTEGER NOT NULL REFERENCES thread, token INTEGER NOT NULL,
@@ -168,7 +168,7 @@ CREATE TABLE open_call(process_id INTEGER NOT NULL REFERENCES process, thread_id
 CREATE TABLE ingest_state(spool TEXT NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, value,
   PRIMARY KEY(spool, kind, key)) WITHOUT ROWID;
 
--- Made from the rest ----------------------------------------------------------------------------------------------
+-- Derived tables --------------------------------------------------------------------------------------------------
 CREATE TABLE finding(id INTEGER PRIMARY KEY, rule TEXT NOT NULL,
   verdict TEXT NOT NULL CHECK(verdict IN ('pass', 'fired', 'insufficient', 'skipped', 'error')),
   severity TEXT NOT NULL CHECK(severity IN ('info', 'warning', 'error')), message TEXT NOT NULL, entity TEXT,
@@ -178,8 +178,8 @@ CREATE TABLE line(owner TEXT NOT NULL CHECK(owner IN ('thread', 'stream', 'chann
   lane INTEGER NOT NULL, depth INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
   count INTEGER NOT NULL, min_level INTEGER, max_level INTEGER,
   PRIMARY KEY(owner, owner_id, lane, depth)) WITHOUT ROWID;
--- A key's columns come first, in its order: where they do not, the integrity_check of SQLite 3.40 takes a column
--- WITHOUT ROWID for its neighbour and reports NULLs that are not there.
+-- A key's columns come first, in key order. Otherwise the integrity_check of SQLite 3.40 mistakes a column of a WITHOUT
+-- ROWID table for its neighbour, and reports NULLs that do not exist.
 CREATE TABLE lod(owner TEXT NOT NULL CHECK(owner IN ('thread', 'stream', 'channel')), owner_id INTEGER NOT NULL,
   lane INTEGER NOT NULL, depth INTEGER NOT NULL, level INTEGER NOT NULL, start_ns INTEGER NOT NULL,
   event_id INTEGER NOT NULL, end_ns INTEGER NOT NULL, busy_ns INTEGER NOT NULL, count INTEGER NOT NULL, bytes INTEGER,

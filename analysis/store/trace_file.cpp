@@ -50,7 +50,7 @@ struct Header {
     const std::uint64_t stored = word(kPageSizeAt) >> 16U;
     return stored == 1 ? 65536 : stored;
   }
-  // What the file's size should at least be; 0 when the header does not tell.
+  // The least size of the file; 0 if the header does not have it.
   std::uint64_t promisedBytes() const noexcept {
     return word(kChangeCounterAt) == word(kVersionValidForAt) ? word(kPageCountAt) * pageBytes()
                                                               : 0;
@@ -71,12 +71,12 @@ bool hasLog(const fs::path& path) {
   return isFilled(logOf(path));
 }
 
-// The finaliser's rollback journal: it runs, or was killed and its changes are to be taken back.
+// The finaliser's rollback journal: it runs, or was killed and its changes must be undone.
 bool hasJournal(const fs::path& path) {
   return isFilled(path.string() + "-journal");
 }
 
-// Whether the file's header speaks for itself: nothing beside the file changes what it means.
+// Whether the file's header is valid by itself: no file beside it changes its content.
 bool standsAlone(const fs::path& path) {
   return !hasLog(path) && !hasJournal(path);
 }
@@ -106,7 +106,7 @@ Result<Header> readHeader(const fs::path& path) {
   if (fs::is_directory(status))
     return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is a folder: name the trace files in it", path.string())};
-  // Opening a pipe would wait for who writes it.
+  // Opening a pipe would wait for its writer.
   if (!fs::is_regular_file(status))
     return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is no regular file: give the trace file itself", path.string())};
@@ -162,7 +162,7 @@ Error tooNew(const Database& trace, std::int64_t version) {
                   writer ? *writer : "of the machine that recorded it")};
 }
 
-// A trace of an earlier version lacks what was added since; whoever reads these does without.
+// A trace of an earlier version lacks these later tables; readers cope without them.
 constexpr std::string_view kAddedTables[] = {"storing", "open_call"};
 
 Result<void> checkTables(const Database& trace) {
@@ -199,8 +199,7 @@ Result<void> checkSchema(const Database& trace) {
   return checkTables(trace);
 }
 
-// That all that happened in a finished trace, as its lines have it, did at times, so that whoever
-// reads it may subtract any two of them.
+// Checks that all lines of a finished trace have valid times, so that readers may subtract any two.
 Result<void> checkTimes(const Database& trace) {
   SONDE_TRY_ASSIGN(Statement span, trace.prepare("SELECT min(start_ns), max(end_ns) FROM line"));
   SONDE_TRY(span.step());
@@ -214,7 +213,7 @@ Result<void> checkTimes(const Database& trace) {
                            span.integer(1))};
 }
 
-// Read-only, also where SQLite cannot make the files that it shares a log through.
+// Read-only; also works if SQLite cannot create the files for sharing a log.
 Result<Database> openReadOnly(const fs::path& path) {
   SONDE_TRY_ASSIGN(Database trace, Database::open(path, Access::ReadOnly));
   const auto probe = trace.queryInteger("PRAGMA schema_version");
@@ -236,7 +235,7 @@ Result<Database> openReadOnly(const fs::path& path) {
   return Database::open(path, Access::Immutable);
 }
 
-// Anything that SQLite itself finds wrong is a damaged file.
+// All errors of SQLite itself mean a damaged file.
 Error damaged(const fs::path& path, const Error& error) {
   if (error.code != ErrorCode::Corrupt && error.code != ErrorCode::InvalidArgument)
     return error;
@@ -257,11 +256,11 @@ Result<void> configureForWriting(Database& trace, WriteMode mode) {
                       // The finaliser syncs the file before it is renamed.
                       "PRAGMA synchronous = OFF;");
   return trace.exec(std::string(kCommon) +
-                    // A file that is new has nothing to lose while its journal is set up, and the
-                    // job that is to be recorded waits for that.
+                    // A new file has nothing to lose while its journal is set up, and the job to
+                    // record waits for that.
                     "PRAGMA synchronous = OFF;"
                     "PRAGMA journal_mode = WAL;"
-                    // fsync at checkpoints only: SIGKILL loses nothing committed, a power cut loses
+                    // fsync at checkpoints only: SIGKILL loses nothing committed; a power cut loses
                     // the last commits but not the file.
                     "PRAGMA synchronous = NORMAL;"
                     "PRAGMA wal_autocheckpoint = 4000;");

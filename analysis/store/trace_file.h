@@ -1,7 +1,7 @@
-// Making and opening trace files. Free functions; any thread, each Database by one.
+// Creates and opens trace files. Free functions; any thread, each Database by one.
 //
-// Errors are one line that says what is wrong with which file and what to do; a verb puts its name
-// before it and exits with 3 when a trace could not be opened.
+// Errors are one line with the problem, the file and the remedy. A verb puts its name in front, and
+// exits with 3 if a trace could not be opened.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -11,24 +11,24 @@
 
 namespace sonde::store {
 
-// How a trace is written. With a log what is committed survives the writer's death, and readers may
-// look at it meanwhile. Without one every page is written once: for what is worth nothing before it
-// is complete, and is made anew when its writer dies.
+// How a trace is written. With a log, committed rows survive the writer's death, and readers may
+// read meanwhile. Without a log, every page is written once; for traces that are worthless until
+// complete and are created again if the writer dies.
 enum class WriteMode { Log, NoLog };
 
-// A new trace at `path` (by convention "….part" until it is finished), ready for a TraceWriter:
-// schema and views are there. InvalidArgument when something is there already, but for an empty
-// file, as TracePart makes it.
+// Creates a trace at `path` (by convention "….part" until finished), with schema and views, ready
+// for a TraceWriter. InvalidArgument: the path exists, unless it is an empty file as from
+// TracePart.
 Result<Database> createTrace(const std::filesystem::path& path, WriteMode mode = WriteMode::Log);
 
-// An unfinished trace, to go on writing. A file whose creation was cut short before it had a schema
-// is begun anew.
+// Opens an unfinished trace to continue writing. If its creation was cut short before the schema,
+// starts anew.
 Result<Database> reopenTrace(const std::filesystem::path& path);
 
-// A trace to read, finished or not, also while it is recorded. NotFound: no such file. Corrupt: no
-// regular file, empty, no SQLite database, no trace, shorter than it should be, without a table, or
-// finished and with events at what is no time. Unsupported: of a newer schema. Io: the system
-// refused.
+// Opens a trace for reading, finished or not, also while it is recorded. NotFound: no such file.
+// Corrupt: not a regular file, empty, not an SQLite database, not a trace, too short, lacks a
+// table, or is finished and has events at invalid times. Unsupported: has a newer schema. Io: the
+// system refused.
 Result<Database> openTrace(const std::filesystem::path& path);
 
 // Whether the finaliser has completed this trace. An unfinished one has no level-of-detail tables

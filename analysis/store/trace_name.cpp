@@ -24,19 +24,19 @@ Error nameTaken(const fs::path& to) {
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
 }
 
-// `sonde run` writes it, or left it to `sonde recover`; other verbs' have no session.
+// Whether `sonde run` writes it or left it for `sonde recover`; other verbs' parts have no session.
 bool isRecording(const fs::path& part) {
   std::error_code ignored;
   if (!fs::exists(part, ignored))
     return false;
   const auto trace = openTrace(part);
-  if (!trace)  // being finished, or cut off in that: its log says so
+  if (!trace)  // finishing was interrupted or is in progress: then it has a log or a journal
     return fs::exists(part.string() + "-wal", ignored) ||
            fs::exists(part.string() + "-journal", ignored);
   return static_cast<bool>(trace->queryText("SELECT value FROM meta WHERE key = 'session'"));
 }
 
-// Replacing the output, or clearing its place, would destroy it. Links lead to what is there.
+// Refuses an output that would overwrite an input. Follows links.
 Result<void> checkInputs(const fs::path& output, const std::vector<fs::path>& inputs) {
   for (const fs::path& input : inputs)
     for (const fs::path& name : {output, partOf(output)})
@@ -117,8 +117,8 @@ void removeTrace(const fs::path& path) {
 
 Result<void> takeName(const fs::path& from, const fs::path& to, bool replace) {
   SONDE_TRY(checkName(to, replace));
-  // The last check is the kernel's, so that what was made in between is not lost either. Not every
-  // file system has it.
+  // The kernel checks last, so that a file created in between is not lost either. Not all file
+  // systems support it.
   const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0)
     return {};
@@ -135,9 +135,9 @@ Result<void> takeName(const fs::path& from, const fs::path& to, bool replace) {
 
 Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
   SONDE_TRY(checkName(to, replace));
-  removeLogs(to);  // before the rename, whatever interrupts this
+  removeLogs(to);  // before the rename, in case of interruption
   std::error_code ignored;
-  fs::remove(from.string() + "-shm", ignored);  // a reader's, where the writer keeps none (btrfs)
+  fs::remove(from.string() + "-shm", ignored);  // a reader's, if the writer keeps none (btrfs)
   auto renamed = takeName(from, to, replace);
   if (!renamed && renamed.error().code == ErrorCode::Io)
     return Error{ErrorCode::Io, renamed.error().message + ": the trace is in the former"};

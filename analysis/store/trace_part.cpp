@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A byte that no file has, so that SQLite's own locks on the file do not meet this one. It goes
-// with the descriptor, also of a process that was killed.
+// A byte beyond any file's end, so that this lock does not collide with SQLite's. The lock ends
+// with the descriptor, also if the process is killed.
 struct flock writersByte() {
   struct flock byte {};
   byte.l_type = F_WRLCK;
@@ -35,14 +35,14 @@ Error writtenElsewhere(const fs::path& part) {
   return inTheWay(part, "another process writes it: wait for it, or give another name");
 }
 
-// False: another process has it. Not every file system has locks.
+// False: another process holds it. Not all file systems have locks.
 bool lock(int fd) {
   struct flock byte = writersByte();
   return ::fcntl(fd, F_OFD_SETLK, &byte) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-// Whether the descriptor's file has this name: who gives -f at the same moment may have removed it
-// before it was locked, and have made one of its own.
+// Whether the descriptor's file still has this name. A concurrent process with -f may have removed
+// it before it was locked, and created its own.
 bool isAt(int fd, const fs::path& part) {
   struct stat opened {};
   struct stat named {};
@@ -50,15 +50,15 @@ bool isAt(int fd, const fs::path& part) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// Logs first: where the name is free, others make theirs.
+// Logs first: once the name is free, others create theirs.
 void removeHeld(const fs::path& part) {
   removeLogs(part);
   std::error_code ignored;
   fs::remove(part, ignored);
 }
 
-// What was left by a process that was killed. What is no longer there when it is locked, or was not
-// when it was looked for, may be another's by now, and stays.
+// Removes the leftover of a killed process. If the file vanished before it was locked, or did not
+// exist, a file there now may be another process's and stays.
 Result<void> removeOld(const fs::path& part) {
   const int fd = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
@@ -73,8 +73,8 @@ Result<void> removeOld(const fs::path& part) {
   return free ? Result<void>() : Result<void>(writtenElsewhere(part));
 }
 
-// Why it could not be made. What removeOld() leaves, but for links, came after it: one that is
-// about to be locked.
+// Why it could not be created. Only a link, or a file created after removeOld() and about to be
+// locked, can be there.
 Error whatIsThere(const fs::path& part, bool replace) {
   std::error_code ignored;
   if (isBeingWritten(part) || (replace && !fs::is_symlink(part, ignored)))

@@ -1,7 +1,8 @@
-// A trace under construction, OUTPUT.part: claimed for one process, given its name when it is
-// finished, and removed when it is not.
+// A trace under construction, OUTPUT.part: claimed for one process, renamed when finished, and
+// removed if not.
 //
-// Owned by whoever makes the trace, on one thread; goes after the Database that writes it.
+// Owned by the code that makes the trace, on one thread; destroyed after the Database that writes
+// it.
 #pragma once
 
 #include "base/result.h"
@@ -14,9 +15,9 @@ namespace sonde::store {
 
 class TracePart {
  public:
-  // An empty file, for createTrace(). One that is there already is replaced only with `replace`,
-  // and never while another process writes it. `inputs`: what it is made of, which it may not
-  // replace. Errors: checkOutput()'s.
+  // Creates an empty file for createTrace(). Replaces an existing one only with `replace`, and
+  // never while another process writes it. `inputs`: its sources, which it may not replace. Errors:
+  // checkOutput()'s.
   static Result<TracePart> claim(const std::filesystem::path& output,
                                  bool replace,
                                  const std::vector<std::filesystem::path>& inputs);
@@ -26,8 +27,8 @@ class TracePart {
 
   const std::filesystem::path& path() const noexcept { return part_; }
 
-  // Gives the trace its name. When that cannot be, it stays under the one that it has, and the
-  // error says so. Requires: nobody has it open.
+  // Gives the trace its name. If that fails, it keeps its current name, and the error says so.
+  // Requires: no process has it open.
   Result<void> publish() &&;
 
  private:
@@ -36,8 +37,8 @@ class TracePart {
   std::filesystem::path output_;
   std::filesystem::path part_;
   bool replace_;
-  int lock_;          // descriptor of the file that was made; -1: moved from
-  bool ours_ = true;  // to be removed
+  int lock_;          // descriptor of the created file; -1: moved from
+  bool ours_ = true;  // must be removed
 };
 
 // Whether a process holds the TracePart of this file.

@@ -84,7 +84,7 @@ template model::SyncId TraceWriter::reserveId() noexcept;
 template model::CollectiveId TraceWriter::reserveId() noexcept;
 
 Database& TraceWriter::database() {
-  static_cast<void>(state_->flushAll());  // what fails is kept for commit()
+  static_cast<void>(state_->flushAll());  // commit() reports a failure
   return state_->database;
 }
 

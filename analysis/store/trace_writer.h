@@ -1,12 +1,11 @@
 // Writes rows into a trace. Owns its Database; one thread at a time.
 //
-// Rows are added inside transactions that the caller begins and commits; what is not committed is
-// gone when the process dies. They are stored in batches, so a disk that is full may be told by a
-// later add() or by commit(). After a failure nothing is written any more, and each call gives that
-// failure again, until rollback(). add() gives the row the next id of its table when `row.id` is 0
-// and otherwise takes the given one; either way ids only grow. Names are interned: the same text
-// has the same id for the life of the file, also after reopening. CHECK constraints are off on this
-// connection, because the rows' types already admit nothing else.
+// The caller begins and commits transactions; uncommitted rows are lost when the process dies. Rows
+// are stored in batches, so a later add() or commit() may report a full disk. After a failure
+// nothing is written, and each call returns that failure until rollback(). add() assigns the next
+// id of the table if `row.id` is 0, else takes the given one; ids only grow. Names are interned: a
+// text keeps its id for the life of the file, also after reopening. CHECK constraints are off on
+// this connection, because the rows' types already ensure them.
 #pragma once
 
 #include "analysis/model/rows.h"
@@ -43,24 +42,24 @@ class TraceWriter {
 
   TraceWriter(TraceWriter&&) noexcept;
   TraceWriter& operator=(TraceWriter&&) noexcept;
-  ~TraceWriter();  // rolls back what is not committed
+  ~TraceWriter();  // rolls back uncommitted rows
 
   Result<void> begin();
   Result<void> commit();
-  // Takes back all rows, strings and ids since begin().
+  // Undoes all rows, strings and ids since begin().
   Result<void> rollback();
-  // Whether something failed since begin(), and what.
+  // Whether a call failed since begin(), and its error.
   bool failed() const noexcept;
   const Error& failure() const noexcept;  // Requires: failed().
-  // What was written past this object failed: the transaction is not to be committed.
+  // Reports a failed write outside this object: the transaction must not be committed.
   void fail(const Error& error);
-  // Moves what is in the write-ahead log into the trace and empties the log, unless a reader keeps
-  // it for 10 s. Requires: no transaction.
+  // Moves the write-ahead log into the trace and empties it, unless a reader keeps it for 10 s.
+  // Requires: no transaction.
   Result<void> foldLog();
 
   Result<model::StringId> intern(std::string_view text);
 
-  // An id for a slice that is open now and added when it ends.
+  // An id for a slice that is open now and will be added when it ends.
   model::SliceId reserveSliceId() noexcept { return reserveId<model::SliceId>(); }
   // The same for a process, thread, device, stream, slice, kernel, copy, sync or collective.
   template <typename Id>
@@ -77,26 +76,26 @@ class TraceWriter {
   template <typename Row>
   Result<void> update(const Row& row);
 
-  // A slice turned out to lie in another one.
+  // For a slice that turns out to be inside another one.
   Result<void> moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
-  // A collective's duration became known, or turned out not to be.
+  // For a collective whose duration became known, or turned out to be unknown.
   Result<void> endCollective(model::CollectiveId id, model::OptionalInt durNs);
-  // How it is carried out became known.
+  // For a collective whose implementation became known.
   Result<void> planCollective(model::CollectiveId id,
                               model::OptionalText algorithm,
                               model::OptionalText protocol);
 
   Result<void> dropOpenScope(std::string_view spool, model::ThreadId thread, std::int64_t token);
-  // Forgets what the process was in the middle of.
+  // Removes the open calls of the process.
   Result<void> dropOpenCalls(model::ProcessId process);
 
-  // For reading back what was added until now, and for bulk copies through ATTACH between begin()
-  // and commit(); a copy that adds rows to tables with ids or to `string` calls reload() after it.
+  // For reading rows added so far, and for bulk copies through ATTACH between begin() and commit().
+  // After a copy into tables with ids or into `string`, call reload().
   Database& database();
-  // Takes up strings and ids that were written past this object.
+  // Loads strings and ids that were written outside this object.
   Result<void> reload();
 
-  // Commits what is open and hands the database over, for finalise().
+  // Commits and hands the database over to finalise().
   static Result<Database> release(TraceWriter writer);
 
  private:

@@ -303,7 +303,7 @@ SELECT c.id AS counter_id,
 FROM sample x JOIN counter c ON c.id = x.counter_id JOIN host h ON h.id = c.host_id
   LEFT JOIN process p ON p.id = c.process_id LEFT JOIN thread t ON t.id = c.thread_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN string n ON n.id = c.name_id;
 
--- Of totals: how fast each grew until its next sample. One that has fallen began anew (an interface that was made again).
+-- Rates of totals: growth until the next sample. A total that decreased was reset (e.g. a recreated network interface).
 CREATE VIEW v_rate AS
 SELECT s.counter_id, s.host, s.process_id, s.rank, s.tid, s.device, s.name,
   iif(s.unit = 'ns', '1', s.unit || '/s') AS unit,
@@ -329,7 +329,7 @@ SELECT l.probe,
   p.rank
 FROM loss l LEFT JOIN process p ON p.id = l.process_id;
 
--- Messages that both ends tell of.
+-- Messages that both ends recorded.
 CREATE VIEW v_message AS
 SELECT s.id AS send_id,
   r.id AS receive_id,

@@ -1,5 +1,5 @@
-// What a TraceWriter keeps: its connection, statements, strings and next ids. Within
-// analysis/store; one thread.
+// The state of a TraceWriter: connection, statements, strings and next ids. Within analysis/store;
+// one thread.
 #pragma once
 
 #include "analysis/store/row_buffer.h"
@@ -158,7 +158,7 @@ struct TraceWriter::State {
     }
   }
 
-  // Stores `row` in place of the one with its id.
+  // Replaces the row with the same id.
   template <typename Row>
   Result<void> replace(const Row& row) {
     SONDE_TRY(flush<Row>());
@@ -166,7 +166,7 @@ struct TraceWriter::State {
     return insert(row);
   }
 
-  // All go before the connection does.
+  // Destroyed before the connection.
   struct Statements {
     Statement begin;
     Statement commit;

@@ -146,7 +146,7 @@ Result<void> BreakdownCommand::checkPlot() const {
   return store::checkOutput(plot_, force_, {}, "--plot");
 }
 
-// Without categories rows are bars, and their intervals those of bars.
+// Without categories each row is a bar, with the bar's interval.
 Result<void> BreakdownCommand::plot(const store::Database& trace,
                                     const breakdown::Breakdown& rows,
                                     const breakdown::Options& options) const {

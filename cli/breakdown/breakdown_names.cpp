@@ -39,7 +39,7 @@ Processes alike(const Processes& among, const breakdown::ProcessTotal& process, 
   return found;
 }
 
-// What tells a process apart from `others`, itself among them, that have its rank and pid.
+// Text that distinguishes a process from those in `others` (itself included) with its rank and pid.
 std::string besidesPid(const breakdown::ProcessTotal& process, const Processes& others) {
   std::string text;
   const Processes ofHost = alike(others, process, [](const auto& each) { return each.host; });
@@ -55,8 +55,8 @@ std::string besidesPid(const breakdown::ProcessTotal& process, const Processes& 
 
 ProcessNames namesOf(const breakdown::Breakdown& result) {
   using Rank = std::optional<std::int64_t>;
-  std::map<Rank, std::size_t> ofRank;                        // how many
-  std::map<std::pair<Rank, std::int64_t>, Processes> ofPid;  // and rank
+  std::map<Rank, std::size_t> ofRank;                        // number of processes
+  std::map<std::pair<Rank, std::int64_t>, Processes> ofPid;  // by rank and pid
   for (const breakdown::ProcessTotal& each : result.processes) {
     ++ofRank[each.rank];
     ofPid[{each.rank, each.pid}].push_back(&each);

@@ -15,7 +15,7 @@ namespace {
 namespace breakdown = engine::breakdown;
 using nlohmann::json;
 
-// Whose a row is: of a job of one process that one's.
+// The process of a row; in a job with one process, that process.
 const breakdown::ProcessTotal* processOf(const breakdown::Group& group,
                                          const breakdown::Breakdown& result,
                                          const BreakdownProcesses& processes) {
@@ -24,7 +24,7 @@ const breakdown::ProcessTotal* processOf(const breakdown::Group& group,
   return result.processes.size() == 1 ? &result.processes.front() : nullptr;
 }
 
-// Null outside of all, one alone by itself.
+// Null for an empty set; a single name without a list.
 json setJson(const std::vector<std::string>& names) {
   if (names.empty())
     return nullptr;
@@ -181,7 +181,7 @@ Table rowTable(const breakdown::Breakdown& result, const breakdown::Dimensions& 
     if (result.corrected)
       for (const std::int64_t ns : {row.lowNs, row.highNs, row.rawNs})
         cells.emplace_back(ns);
-    // Where recording took all that there was, nothing is left to have a share of.
+    // If recording took all of the time, no total is left to compute a share of.
     cells.emplace_back(result.totalNs > 0
                            ? Cell(static_cast<double>(row.ns) / static_cast<double>(result.totalNs))
                            : Cell());
@@ -207,8 +207,8 @@ Table enteredTable(const breakdown::Breakdown& result, const breakdown::Dimensio
 
 namespace {
 
-// It can have made the job longer, and nothing says by how much; of a share that is not to be seen
-// there is nothing to say.
+// The recorder may have made the job longer, by an unknown amount. A negligible share is not
+// mentioned.
 std::string recorderText(double share) {
   constexpr double kLeast = 0.0005;
   return share < kLeast ? ""

@@ -1,4 +1,4 @@
-// A breakdown as JSON, as tables, and in sentences. Pure functions.
+// A breakdown as JSON, as tables, and as sentences. Pure functions.
 #pragma once
 
 #include "analysis/engine/breakdown/breakdown.h"
@@ -15,12 +15,12 @@ namespace sonde::cli {
 nlohmann::json breakdownJson(const engine::breakdown::Breakdown& result,
                              const std::vector<std::string>& by);
 
-// A line for each row, and for each category that was entered.
+// A row for each row of the breakdown, and for each category that was entered.
 Table rowTable(const engine::breakdown::Breakdown& result, const engine::breakdown::Dimensions& by);
 Table enteredTable(const engine::breakdown::Breakdown& result,
                    const engine::breakdown::Dimensions& by);
 
-// What a reader of the table has to know.
+// Notes that a reader of the table needs.
 std::string notesOf(const engine::breakdown::Breakdown& result);
 
 }  // namespace sonde::cli

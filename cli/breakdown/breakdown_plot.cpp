@@ -26,10 +26,9 @@ using breakdown::Row;
 using exports::BarChart;
 
 constexpr std::size_t kLeastGroups = 8;
-constexpr double kSmall = 0.001;  // of all: such operations are joined where there are several
+constexpr double kSmall = 0.001;  // as a share of all time; several smaller ones are joined
 
-// What a group of bars is of: all that rows are told apart by, but for processes and what is
-// stacked.
+// The key of a group of bars: all dimensions except processes and what is stacked.
 Group barsOf(Group group) {
   group.processId.reset();
   group.categories.clear();
@@ -41,7 +40,7 @@ std::string threadText(const breakdown::ThreadName& thread) {
   return fmt::format("thread {}{}{}", thread.tid, thread.name.empty() ? "" : " ", thread.name);
 }
 
-// Each dimension that was asked for, so that "train" the phase is told from "train" the operation.
+// Contains each requested dimension, to distinguish the phase "train" from the operation "train".
 std::string labelOf(const Group& group, const Breakdown& result, const breakdown::Dimensions& by) {
   std::vector<std::string> parts;
   bool isOutside = !group.iteration;
@@ -68,15 +67,15 @@ std::string seriesOf(const Group& group) {
   return group.resource ? std::string(breakdown::word(*group.resource)) : "time";
 }
 
-// Things in the order of their times, the longest first, and where each goes: those that are few,
-// or the last of many, to one place at the end.
+// Ranks things by time, longest first, and assigns places. Short ones, and the last of many, share
+// one place at the end.
 template <typename Thing>
 struct Ranking {
   std::map<Thing, std::size_t> places;
-  std::vector<Thing> shown;  // by themselves
-  std::size_t joined = 0;    // in the place behind them; 0: none are
+  std::vector<Thing> shown;  // with places of their own
+  std::size_t joined = 0;    // number of things in the shared last place; 0: no such place
 
-  // `before`: the order of those by themselves; nullptr: as they are ranked.
+  // `before`: the order of things with their own places; nullptr: by rank.
   static Ranking of(const std::map<Thing, std::int64_t>& times,
                     std::size_t most,
                     std::int64_t leastNs,
@@ -90,7 +89,7 @@ struct Ranking {
     while (alone > 0 && -sorted[alone - 1].first < leastNs)
       --alone;
     if (sorted.size() == alone + 1)
-      ++alone;  // one other is itself
+      ++alone;  // a single other keeps its own place
     Ranking ranking;
     ranking.joined = sorted.size() - alone;
     if (before != nullptr)
@@ -105,7 +104,7 @@ struct Ranking {
     return ranking;
   }
 
-  // Of all places.
+  // The names of all places.
   template <typename Name>
   std::vector<std::string> names(Name name) const {
     std::vector<std::string> all;
@@ -117,16 +116,16 @@ struct Ranking {
   }
 };
 
-// Iterations in their order, and what is outside of all behind them.
+// Orders by iteration; outside of all iterations comes last.
 bool isEarlier(const Group& a, const Group& b) {
   return a.iteration && (!b.iteration || *a.iteration < *b.iteration);
 }
 
-// The processes as bars of a group: each by itself, of many the last ones as their mean.
+// The processes as bars of a group. If there are many, the last ones form one bar with their mean.
 struct ProcessBars {
   std::map<std::int64_t, std::size_t> places;  // by id
   std::vector<std::string> labels;
-  std::vector<std::int64_t> counts;  // how many each stands for
+  std::vector<std::int64_t> counts;  // number of processes in each
 
   static ProcessBars of(const Breakdown& result) {
     ProcessBars bars;
@@ -171,7 +170,7 @@ class Plot {
     }
     processes_ = ProcessBars::of(rows);
     const std::size_t most = std::max(kMostBars / processes_.labels.size(), kLeastGroups);
-    // Of many iterations each is small, and none less than the others.
+    // If there are many iterations each is small, and none is less important than the others.
     const double least = by.iteration ? 0 : kSmall * static_cast<double>(rows.totalNs);
     groups_ = Ranking<Group>::of(groups, most, static_cast<std::int64_t>(least), isEarlier);
     series_ = Ranking<std::string>::of(series, exports::kMostSeries, 0);
@@ -239,7 +238,7 @@ class Plot {
     return chart.groups[groups_.places.at(barsOf(row.group))].bars[processes_.placeOf(row.group)];
   }
 
-  // A bar that stands for several processes has their mean.
+  // A bar for several processes shows their mean.
   void divide(BarChart& chart) const {
     for (BarChart::Group& group : chart.groups)
       for (std::size_t at = 0; at < group.bars.size(); ++at) {

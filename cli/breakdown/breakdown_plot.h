@@ -1,5 +1,5 @@
-// `sonde breakdown --plot`: its rows as a picture of stacked bars. Plain functions; writing is the
-// verb's.
+// `sonde breakdown --plot`: its rows as a picture of stacked bars. Plain functions; the verb writes
+// the file.
 #pragma once
 
 #include "analysis/engine/breakdown/breakdown.h"
@@ -12,22 +12,22 @@
 
 namespace sonde::cli {
 
-// More are joined as "N others".
+// Further ones are joined as "N others".
 inline constexpr std::size_t kMostBars = 96;
 inline constexpr std::size_t kMostProcesses = 16;
 
-// InvalidArgument: the name of a picture ends otherwise than in .svg or .png.
+// InvalidArgument: the name does not end in .svg or .png.
 Result<void> checkPlotName(const std::string& path);
 
-// `rows`: as the verb was asked for. `bars`: the same without categories and resources, so that
-// each row is the length of a bar with its interval. `by`: what rows are told apart by.
+// `rows`: as requested. `bars`: the same without categories and resources, so that each row is the
+// length of a bar with its interval. `by`: the dimensions of the rows.
 exports::BarChart plotOf(const engine::breakdown::Breakdown& rows,
                          const engine::breakdown::Breakdown& bars,
                          const engine::breakdown::Dimensions& by,
                          const std::vector<std::string>& traces);
 
-// By the ending of `path`. PNG is drawn by sonde-gui. InvalidArgument: the file exists, or cannot
-// be made. Unsupported: there is no sonde-gui, or it has no font.
+// The format follows from the suffix of `path`. sonde-gui draws PNG. InvalidArgument: the file
+// exists, or cannot be created. Unsupported: there is no sonde-gui, or it has no font.
 Result<void> writePlot(const exports::BarChart& chart, const std::string& path, bool replace);
 
 }  // namespace sonde::cli

@@ -52,7 +52,7 @@ Result<std::vector<diff::IterationTimes>> readTrace(const std::string& path,
       trace, options.by, {!options.correction.raw, measured ? &*measured : nullptr});
 }
 
-// One run, rank by rank: its traces need not be merged.
+// Reads one run rank by rank: its traces need not be merged.
 Result<diff::RunTimes> readRun(const RunFiles& files, const ReadOptions& options) {
   std::vector<diff::IterationTimes> ranks;
   for (const std::string& path : files) {
@@ -124,7 +124,7 @@ class DiffCommand : public Command {
   Format format_ = Format::Table;
   std::vector<std::string> by_ = {"operation", "kernel"};
   std::optional<std::size_t> skip_;
-  double level_ = 5;  // per cent, as runNoise_
+  double level_ = 5;  // per cent, like runNoise_
   double runNoise_ = 3;
   CorrectionOptions correction_;
   CommunicationOptions communication_;

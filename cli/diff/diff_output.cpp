@@ -24,7 +24,7 @@ bool isQuiet(const diff::Row& row) {
          (row.verdict == Verdict::Same || row.verdict == Verdict::TooFew);
 }
 
-// Nothing of a side that does not have it.
+// Unset for a side that does not have the row.
 std::optional<std::int64_t> nsOf(const diff::Row& row, bool ofA) {
   if (row.verdict == (ofA ? Verdict::Added : Verdict::Removed))
     return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<double> ifTested(const diff::Row& row, std::optional<double> value
 
 // ---- for a person
 
-// Names of kernels give way first.
+// Names of kernels are shortened first.
 constexpr int kWidth = 150;
 
 std::string signedPercent(double fraction) {
@@ -45,7 +45,7 @@ std::string signedPercent(double fraction) {
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 9.95 ? 2 : 1);
 }
 
-// Of what is positive: two digits, or all before the point.
+// Formats a positive share: two digits, or all digits before the point.
 std::string roughPercent(double fraction) {
   const double percent = fraction * 100;
   return percent < 10 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
@@ -99,7 +99,7 @@ std::vector<Cell> textCells(const diff::Row& row, bool ranks) {
   return cells;
 }
 
-// The rows that differ, then the longest of the others; how many are not shown.
+// Adds the rows that differ, then the longest of the others; returns the number of rows not shown.
 std::size_t fill(const diff::Diff& result, std::size_t most, Table& table) {
   const bool ranks = hasRanks(result);
   std::size_t quiet = 0;
@@ -146,7 +146,7 @@ std::string shownChange(const diff::Row& row) {
   return fmt::format(" {} ({})", signedPercent(*found.change), intervalText(row));
 }
 
-// What differs where an iteration as a whole is neither slower nor faster.
+// The difference, if the iteration as a whole is neither slower nor faster.
 std::string differentText(const diff::Diff& result) {
   const bool isSlower = std::any_of(result.rows.begin(), result.rows.end(), [](const auto& row) {
     return row.subject.kind == diff::Kind::Iteration && row.verdict == Verdict::Slower;

@@ -1,4 +1,4 @@
-// What `sonde diff` prints: a screen for a person, JSON and CSV for programs. Pure functions.
+// The output of `sonde diff`: a screen for a person, JSON and CSV for programs. Pure functions.
 #pragma once
 
 #include "analysis/engine/diff/diff.h"
@@ -19,10 +19,10 @@ struct DiffDocument {
   const std::vector<RunFiles>& runsOfB;
 };
 
-// What a reader has to know beside the rows: one sentence each.
+// Notes that a reader needs beside the rows: one sentence each.
 std::vector<std::string> notesOf(const DiffDocument& document);
 
-// `most`: rows in which no difference can be shown beyond so many are only counted.
+// `most`: rows without a proven difference beyond this number are only counted.
 std::string diffText(const DiffDocument& document, std::size_t most);
 std::string diffJson(const DiffDocument& document);
 std::string diffCsv(const DiffDocument& document);

@@ -69,7 +69,7 @@ Result<std::vector<std::string>> tracesOf(const std::vector<std::string>& words)
   return all;
 }
 
-// Imports count from different moments: nobody knows whether they were recorded at once.
+// Imports have different time origins, so it is unknown whether they were recorded together.
 bool atOnce(const TraceFacts& one, const TraceFacts& other) {
   if (one.isImport || other.isImport)
     return true;
@@ -101,7 +101,7 @@ Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
     SONDE_TRY_ASSIGN(TraceFacts facts, factsOf(path));
     all.push_back(std::move(facts));
   }
-  // One run that is there twice would pass for two that do not differ.
+  // A run that is given twice would look like two equal ones.
   SONDE_TRY(engine::merge::checkDistinct(all));
   std::vector<std::vector<TraceFacts>> runs;
   for (TraceFacts& facts : all) {

@@ -1,5 +1,5 @@
-// The runs of one side of `sonde diff`, of the traces and folders that the user names. Free
-// functions; the verb's thread.
+// Groups the traces and folders of one side of `sonde diff` into runs. Free functions; the verb's
+// thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,13 +9,13 @@
 
 namespace sonde::cli {
 
-// The traces of one job: one, or one of each rank.
+// The traces of one job: a single one, or one per rank.
 using RunFiles = std::vector<std::string>;
 
-// A word is a trace, or a folder: then all traces in it, or, where there is none, those in its
-// folders. Traces of different ranks that were recorded at the same time and do not contradict each
-// other are one run; all others are each a run. NotFound: a folder without any. InvalidArgument:
-// two hold the same processes.
+// A word is a trace or a folder. A folder stands for all traces in it or, if it has none, those in
+// its subfolders. Traces of different ranks that were recorded at the same time and do not
+// contradict each other form one run; each other trace is a run. NotFound: a folder has no traces.
+// InvalidArgument: two traces have the same processes.
 Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words);
 
 }  // namespace sonde::cli

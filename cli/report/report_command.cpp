@@ -139,7 +139,7 @@ Result<JobReport> ReportCommand::read(const store::Database& trace) const {
   return readReport(trace, peakFlops_, clocks);
 }
 
-// By HTA's definitions; in JSON beside all else.
+// Adds HTA's definitions; in JSON beside everything else.
 Result<std::string> ReportCommand::compared(const store::Database& trace) const {
   SONDE_TRY_ASSIGN(const HtaReport hta, readHta(trace));
   if (format_ == Format::Table)

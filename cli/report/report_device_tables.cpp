@@ -27,7 +27,7 @@ Cell rankCell(const RankReport& rank) {
   return orNone(rank.process.rank);
 }
 
-// Calls `use` with each device and the cells of whose it is.
+// Calls `use` with each device and the cells that name its rank and device.
 template <typename Use>
 void eachDevice(const JobReport& report, Use use) {
   for (std::size_t at = 0; at < report.ranks.size() && at < report.devices.ranks.size(); ++at)
@@ -73,7 +73,7 @@ Table deviceTable(const JobReport& report) {
   return table;
 }
 
-// Of ranks without devices their own time, as the report has it of the window.
+// For ranks without devices: their own time, as the report has it for the window.
 void addHostSteps(const RankReport& rank, Table& table) {
   for (std::size_t at = 0; at < rank.stepTimes.size(); ++at) {
     const engine::metrics::RankTime& time = rank.stepTimes[at];

@@ -1,4 +1,4 @@
-// The tables of report_devices.h. Each begins with the rank that a row is of. Pure functions.
+// The tables of report_devices.h. Each row begins with its rank. Pure functions.
 #pragma once
 
 #include "analysis/engine/device/spread.h"
@@ -12,16 +12,16 @@
 namespace sonde::cli {
 
 struct DeviceTable {
-  const char* key;      // of the JSON document
+  const char* key;      // in the JSON document
   const char* heading;  // for a person
   Table (*make)(const JobReport& report);
 };
 
-// In the order in which they are shown.
+// In display order.
 const std::vector<DeviceTable>& deviceTables();
 
-// What other tables of devices share with these: how values are spread, but for their count, and
-// whole bytes a second.
+// Columns that other device tables share with these: percentiles without the count, and whole bytes
+// per second.
 std::vector<Column> spreadColumns(const std::string& prefix = "", const char* title = "total");
 std::vector<Cell> spreadCells(const engine::device::Spread& spread);
 Cell rateCell(const std::optional<double>& bytesPerSecond);

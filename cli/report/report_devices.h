@@ -1,6 +1,6 @@
-// What the devices of a job did, in a report: tables by rank, device, stream, kernel and call, and
-// of collectives over the ranks. The same tables are the sections of `--full` and the keys of the
-// JSON document. Pure functions.
+// The device part of a report: tables by rank, device, stream, kernel and call, and of collectives
+// over the ranks. The same tables are the sections of `--full` and the keys of the JSON document.
+// Pure functions.
 #pragma once
 
 #include "cli/report/report_lines.h"
@@ -10,17 +10,17 @@
 
 namespace sonde::cli {
 
-// A table of `--full`, with its heading; nothing of an empty one. Wider than the one screen: there
-// are more numbers than fit there. Names give way.
+// Adds a table of `--full` with its heading; nothing if it is empty. It is wider than a screen,
+// since it has more numbers. Names are shortened if needed.
 void appendSection(Lines& lines, const char* heading, Table table);
 
-// All sections, each with its heading; none of a job without devices and collectives.
+// All sections, each with its heading; empty for a job without devices and collectives.
 Lines deviceSections(const JobReport& report);
 
-// Whether one of the ranks holds up the others; nothing where no two share a collective.
+// Whether a rank holds up the others; empty if no two ranks share a collective.
 Lines stragglerLines(const JobReport& report);
 
-// Adds its keys. `full`: also each collective with its arrivals.
+// Adds the keys of the device part. `full`: also each collective with its arrivals.
 void addDevicesJson(nlohmann::json& document, const JobReport& report, bool full);
 
 }  // namespace sonde::cli

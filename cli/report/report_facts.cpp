@@ -23,7 +23,7 @@ std::string dateText(std::int64_t ns) {
                      fmt::gmtime(static_cast<std::time_t>(ns / 1'000'000'000)));
 }
 
-// "seed: 1, 2": every key once, with what its processes say of it.
+// "seed: 1, 2": each key once, with the values of all processes.
 Lines metadataLines(const metrics::RunFacts& facts, std::size_t limit) {
   std::map<std::string, std::vector<std::string>> byKey;
   for (const metrics::Metadata& each : facts.metadata) {
@@ -43,7 +43,8 @@ Lines metadataLines(const metrics::RunFacts& facts, std::size_t limit) {
   return lines;
 }
 
-// Below the losses, which they explain, or which they are when nobody could count them.
+// Below the losses, which warnings explain. A warning may also stand for losses that could not be
+// counted.
 void appendWarnings(Lines& lines, const std::vector<metrics::Warning>& warnings, bool full) {
   constexpr std::size_t kMost = 3;
   for (std::size_t i = 0; i < warnings.size() && (full || i < kMost); ++i) {

@@ -1,5 +1,5 @@
-// The beginning and the end of a text report: what the trace says about the run as a whole, about
-// losses and about recording. Pure functions.
+// The beginning and the end of a text report: facts about the run as a whole, losses, and
+// recording. Pure functions.
 #pragma once
 
 #include "analysis/engine/metrics/run_facts.h"
@@ -7,9 +7,9 @@
 
 namespace sonde::cli {
 
-// What was run, where and when, and what it said of itself.
+// The command, place and time of the run, and its own metadata.
 Lines headLines(const engine::metrics::RunFacts& facts, bool full);
-// What was lost, what the recorder warns of, what recording cost.
+// Losses, the recorder's warnings, and the cost of recording.
 Lines footLines(const engine::metrics::RunFacts& facts, bool full);
 
 }  // namespace sonde::cli

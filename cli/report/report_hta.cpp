@@ -153,7 +153,7 @@ constexpr Section kSections[] = {
     {"launches", "Launches", launchTable},
 };
 
-// "0-99, 200"; of many stretches the first ones.
+// "0-99, 200"; of many stretches only the first ones.
 std::string listOf(std::vector<std::int64_t> numbers) {
   constexpr int kStretches = 8;
   std::sort(numbers.begin(), numbers.end());

@@ -1,5 +1,5 @@
-// A report by the definitions of HolisticTraceAnalysis (`--compat hta`), for those who compare with
-// its numbers. Plain values and pure functions; reading uses the database's thread.
+// A report by the definitions of HolisticTraceAnalysis (`--compat hta`), for comparison with its
+// numbers. Plain values and pure functions; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/hta/hta_breakdown.h"
@@ -30,7 +30,7 @@ struct HtaRank {
 };
 
 struct HtaReport {
-  std::vector<HtaRank> ranks;  // those of which a device did something
+  std::vector<HtaRank> ranks;  // those with device work
   std::vector<std::int64_t> steps;
   std::vector<engine::hta::TypeTime> types;
   std::vector<std::int64_t> stragglers;
@@ -39,9 +39,9 @@ struct HtaReport {
 Result<HtaReport> readHta(const store::Database& trace);
 
 std::string renderHta(const HtaReport& report);
-// Temporal breakdown and overlap, a row for each rank.
+// Temporal breakdown and overlap, one row per rank.
 Table htaTable(const HtaReport& report);
-// Puts its numbers in the place of `ranks` and adds all tables as `hta`. Durations are in ns, of
+// Replaces `ranks` by HTA's numbers and adds all tables as `hta`. Durations are in ns, rounded to
 // whole microseconds.
 void addHtaJson(nlohmann::json& document, const HtaReport& report);
 

@@ -8,8 +8,8 @@
 namespace sonde::cli {
 namespace {
 
-// Bytes of the longest beginning of `text` that fits into `room` characters and ends before a
-// space, or of its first word.
+// The size in bytes of the longest beginning of `text` that fits into `room` characters and ends
+// before a space, or of its first word.
 std::size_t lineEnd(std::string_view text, std::size_t room) {
   std::size_t end = std::string_view::npos;
   std::size_t characters = 0;

@@ -20,7 +20,7 @@ namespace {
 namespace metrics = engine::metrics;
 using metrics::PythonTime;
 
-// Those of all processes as one, the longest first, and last what was outside of all.
+// Sums over all processes, longest first; time outside of all operations comes last.
 std::vector<PythonTime> byOperation(const std::vector<PythonTime>& times) {
   std::map<std::pair<std::string, std::string>, PythonTime> sums;
   for (const PythonTime& time : times) {
@@ -63,7 +63,7 @@ Lines pythonLines(const JobReport& report, std::size_t limit) {
     for (const std::int64_t ns : time.ns)
       cells.emplace_back(static_cast<double>(ns) / static_cast<double>(time.wallNs));
     cells.emplace_back(std::accumulate(
-        time.entered.begin(), time.entered.end() - 1, std::int64_t{0}));  // but waits
+        time.entered.begin(), time.entered.end() - 1, std::int64_t{0}));  // without waits
     table.rows.push_back(std::move(cells));
   }
   Lines lines = {""};

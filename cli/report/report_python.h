@@ -1,5 +1,5 @@
-// The part of a report that says how Python programs' time splits into the interpreter and native
-// code. Pure functions.
+// The part of a report on how Python programs' time splits into interpreter and native code. Pure
+// functions.
 #pragma once
 
 #include "cli/report/report_lines.h"
@@ -7,7 +7,7 @@
 
 namespace sonde::cli {
 
-// By operation, of all processes. Nothing where no native calls were recorded.
+// By operation, over all processes. Empty if no native calls were recorded.
 Lines pythonLines(const JobReport& report, std::size_t limit);
 
 nlohmann::json pythonJson(const JobReport& report);

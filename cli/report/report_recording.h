@@ -1,5 +1,5 @@
-// What recording took, in the text of a full report: each time as it was recorded, without that,
-// and between what it may be. Plain values: no thread rules.
+// The cost of recording in a full text report: each time as recorded, corrected, and its interval.
+// Plain values: no thread rules.
 #pragma once
 
 #include "cli/report/report_lines.h"
@@ -7,7 +7,7 @@
 
 namespace sonde::cli {
 
-// Empty: nobody knows what recording took.
+// Empty: the cost of recording is unknown.
 Lines recordingLines(const JobReport& report);
 
 }  // namespace sonde::cli

@@ -114,7 +114,7 @@ std::string callText(const OpenCall& call) {
   return text;
 }
 
-// What the thread that tells most is in, the innermost first.
+// The open calls of the most informative thread, innermost first.
 std::string openText(const standstill::RankState& rank, std::int64_t untilNs) {
   std::vector<std::string> calls;
   for (auto call = rank.open.begin();
@@ -159,7 +159,7 @@ std::string helperText(const standstill::LostHelper& helper, std::int64_t origin
                      humanDuration(helper.endNs - originNs));
 }
 
-// How it came to an end.
+// The way the standstill ended.
 std::string endText(const Standstill& found) {
   if (found.isRunning)
     return "and it still runs";

@@ -1,5 +1,5 @@
-// The first lines of a report on a job that stood still: since when, who is in what, and who has
-// not entered the collective that the others wait in. Pure functions.
+// The first lines of a report on a job that stood still: since when, who is in which call, and who
+// has not entered the collective that the others wait in. Pure functions.
 #pragma once
 
 #include "analysis/engine/standstill/standstill.h"
@@ -12,12 +12,12 @@
 
 namespace sonde::cli {
 
-// `originNs`: what times in texts count from. Empty where the job did not stand still.
+// `originNs`: origin of the times in texts. Empty if the job did not stand still.
 Lines standstillLines(const std::optional<engine::standstill::Standstill>& standstill,
                       std::int64_t originNs,
                       bool full);
 
-// Null where the job did not stand still. Times are absolute, on the job's clock.
+// Null if the job did not stand still. Times are absolute, on the job's clock.
 nlohmann::json standstillJson(const std::optional<engine::standstill::Standstill>& standstill);
 
 }  // namespace sonde::cli

@@ -27,13 +27,13 @@ namespace {
 namespace metrics = engine::metrics;
 
 constexpr std::size_t kLines = 40;
-constexpr std::size_t kRankColumns = 4;  // of the table of operations
+constexpr std::size_t kRankColumns = 4;  // in the table of operations
 
 Cell duration(std::int64_t ns) {
   return ns;
 }
 
-// A part of the median iteration; none of a kind that the rank has nothing of.
+// A part of the median iteration; empty if the rank has none of this kind.
 Cell part(const RankReport& rank, std::string_view kind, std::int64_t ns) {
   const bool isThere = std::any_of(rank.operations.begin(),
                                    rank.operations.end(),
@@ -85,7 +85,7 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
   Lines lines = {""};
   if (table.rows.empty()) {
     appendMasked(report, lines);
-    if (lines.size() == 1)  // the empty one
+    if (lines.size() == 1)  // only the empty line
       appendLines(lines,
                   "No iterations: mark them with sonde.iteration(), or record the torch source.");
     return lines;
@@ -98,7 +98,7 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
   return lines;
 }
 
-constexpr std::ptrdiff_t kCopyColumn = 3;  // of the table of times
+constexpr std::ptrdiff_t kCopyColumn = 3;  // in the table of times
 
 void removeColumn(Table& table, std::ptrdiff_t column) {
   table.columns.erase(table.columns.begin() + column);
@@ -153,7 +153,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   appendLines(
       lines,
       "Computing and communicating, hidden behind computing or exposed (share: of the window)");
-  // What is said of them all is worth a rank's row.
+  // A statement about all ranks is worth a row.
   const Lines stragglers = report.standstill ? Lines() : stragglerLines(report);
   appendTable(lines, std::move(table), limit - std::min(limit - 1, stragglers.size()));
   if (someUnknown)
@@ -167,7 +167,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
 // One operation over all ranks.
 struct OperationRow {
   std::int64_t count = 0;
-  std::int64_t p50Ns = 0;  // the greatest of the ranks'
+  std::int64_t p50Ns = 0;  // the maximum over ranks
   std::int64_t p95Ns = 0;
   std::int64_t totalNs = 0;
   std::map<std::size_t, std::int64_t> byRank;
@@ -317,11 +317,11 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
   return lines;
 }
 
-// The parts of a report from above.
+// The parts of a report from top to bottom.
 class Parts {
  public:
   void add(const Lines& part) { lines_.insert(lines_.end(), part.begin(), part.end()); }
-  // One that may have given way to others: its name stands for it.
+  // Adds a part. If it was left out, the last line has its name.
   void add(const Lines& part, const char* name, std::size_t limit) {
     if (limit > 0)
       add(part);

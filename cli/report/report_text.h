@@ -1,5 +1,5 @@
-// The report of a job: what is in it, and how it looks to a person and as JSON. Plain values and
-// pure functions; reading uses the database's thread.
+// The report of a job: its content, and its text and JSON forms. Plain values and pure functions;
+// reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/device/device_summary.h"
@@ -34,26 +34,26 @@ struct JobReport {
   std::vector<engine::metrics::PythonTime> python;
   std::vector<engine::metrics::Throughput> throughput;     // of the ranks
   std::vector<engine::metrics::Throughput> rawThroughput;  // as recorded
-  engine::device::JobSummary devices;                      // its ranks are these ranks
+  engine::device::JobSummary devices;                      // has the same ranks
   UsageReport usage;
 };
 
-// `peakFlops`: of a rank's devices, a second; none: what is known of them. `clocks`: by which the
-// times of `ranks`, throughput, stalls and changes are told; all others are as recorded.
+// `peakFlops`: per second, for all devices of a rank; unset: from the devices' names. `clocks`
+// apply to `ranks`, throughput, stalls and changes; all other times are as recorded.
 Result<JobReport> readReport(const store::Database& trace,
                              std::optional<double> peakFlops,
                              const engine::metrics::Clocks& clocks);
 
-// At most 40 lines of 100 characters, unless `full`: where there is more to say fewer rows, then
-// not all parts, which the last line names. Head and foot (losses, warnings, what recording took)
-// never give way, and it is longer only where they leave no room for a row of each table.
+// At most 40 lines of 100 characters, unless `full`. If there is more, tables get fewer rows, then
+// parts are left out, which the last line lists. Head and foot (losses, warnings, cost of
+// recording) always stay. The report is longer only if they leave no room for a row of each table.
 std::string renderReport(const JobReport& report, bool full);
 
-// What time without computing, communicating and copying is called: "idle" of a device; of a
-// process without one "other", since it may have been busy with what no probe saw.
+// The word for time without computing, communicating and copying: "idle" for a device. For a
+// process without one "other", since unrecorded work may have kept it busy.
 std::string idleTitle(const JobReport& report);
 
-// The document that DESIGN calls `report`. `full`: also what there is one of for each call.
+// The report as a JSON document; docs/cli/report.md lists the keys. `full`: also entries per call.
 nlohmann::json reportJson(const JobReport& report, bool full);
 
 }  // namespace sonde::cli

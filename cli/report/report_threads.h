@@ -1,4 +1,4 @@
-// The part of a text report that says where threads' time went. Pure functions.
+// The part of a text report on where threads' time went. Pure functions.
 #pragma once
 
 #include "cli/report/report_lines.h"
@@ -6,8 +6,8 @@
 
 namespace sonde::cli {
 
-// Of the threads that the iterations ran on, or the ranks' first threads where there are none;
-// `full`: of all. Nothing where nobody asked the scheduler.
+// Covers the threads with iterations, or the ranks' first threads if there are none; `full`: all
+// threads. Empty if the scheduler's totals were not recorded.
 Lines threadLines(const JobReport& report, bool full, std::size_t limit);
 
 nlohmann::json threadsJson(const JobReport& report);

@@ -51,7 +51,7 @@ void addTo(std::optional<double>& sum, const std::optional<double>& value, bool 
     sum.reset();
 }
 
-// What is known of every rank.
+// Sums of what is known for every rank.
 Throughput together(const std::vector<Throughput>& ranks) {
   Throughput sum;
   sum.process = "all ranks";

@@ -1,4 +1,4 @@
-// How much work the ranks get done, in a report. Pure functions.
+// The work that the ranks complete, in a report. Pure functions.
 #pragma once
 
 #include "cli/report/report_lines.h"
@@ -8,7 +8,7 @@
 
 namespace sonde::cli {
 
-// A line for all ranks together, then one for each; none when nothing is known.
+// A line for all ranks together, then one for each; empty if nothing is known.
 Lines throughputLines(const JobReport& report, std::size_t limit);
 
 nlohmann::json throughputJson(const JobReport& report);

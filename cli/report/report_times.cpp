@@ -20,7 +20,7 @@ using metrics::Clock;
 using metrics::RankProcess;
 using metrics::RankTime;
 
-// All that a rank's clock shows.
+// A rank's values by one clock.
 struct ByClock {
   RankProcess process;
   RankTime time;
@@ -73,7 +73,7 @@ void setTimes(const std::vector<ByClock>& all, const Unexplained& unexplained, R
   }
 }
 
-// They are the same by all clocks, and in an order of their own by each.
+// All clocks have the same operations, but each in its own order.
 void setOperations(const std::vector<ByClock>& all,
                    const Unexplained& unexplained,
                    RankReport& rank) {
@@ -116,8 +116,8 @@ Result<void> setSteps(const store::Database& trace, RankReport& rank) {
   return {};
 }
 
-// Adds what a rank's clocks show to their sums. Of a rank of which no iteration counts nothing is
-// known: what is left of its window lies between them.
+// Adds a rank's times by each clock to the sums. A rank with iterations of which none counts is
+// skipped: the rest of its window is the time between iterations.
 void addSums(const std::vector<ByClock>& all, bool ofIterations, std::vector<std::int64_t>& sums) {
   sums.resize(all.size(), 0);
   if (!ofIterations && all.front().process.iterates())
@@ -201,7 +201,7 @@ std::string costText(const RecordingCost& cost) {
   if (!cost.known || !cost.share())
     return "";
   const char* const of = cost.ofIterations ? "an iteration" : "the time";
-  // The estimate of next to nothing may be below it.
+  // The estimate of a cost close to zero may be negative.
   std::string text = cost.share().value() > 0
                          ? fmt::format("recording took {} % of {} ({} to {} %)",
                                        percent(cost.share().value()),
@@ -212,7 +212,7 @@ std::string costText(const RecordingCost& cost) {
                                        percent(std::max(cost.high().value(), 0.0)),
                                        of);
   text += ", taken out of these times";
-  constexpr double kLeast = 0.005;  // less is not what makes the upper figure high
+  constexpr double kLeast = 0.005;  // a smaller share is not the reason for a high upper bound
   if (cost.unexplained.recorder >= kLeast)
     text += fmt::format("; {} allows for the {} % of a processor that the recorder had",
                         cost.share().value() > 0 ? "the upper figure" : "this",

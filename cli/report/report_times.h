@@ -1,5 +1,5 @@
-// The times of a report: of each rank, as they would have been without recording and as recorded,
-// and what recording took. Reading uses the database's thread.
+// The times of a report: of each rank, corrected and as recorded, and the cost of recording.
+// Reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/metrics/clock.h"
@@ -17,7 +17,7 @@
 
 namespace sonde::cli {
 
-// Without what recording took, where that is known, but for what is said to be as recorded.
+// Times are corrected if the cost of recording is known, except those marked "as recorded".
 struct RankReport {
   engine::metrics::RankProcess process;                      // as recorded
   std::vector<engine::metrics::CorrectedNs> iterationTimes;  // of its iterations
@@ -25,22 +25,22 @@ struct RankReport {
   std::optional<engine::metrics::IterationParts> parts;  // of the median iteration
   engine::metrics::RankTime time;
   engine::metrics::RankTime rawTime;  // as recorded
-  engine::metrics::RankTime lowTime;  // the ends of its intervals
+  engine::metrics::RankTime lowTime;  // the bounds of its intervals
   engine::metrics::RankTime highTime;
   std::vector<engine::metrics::RankTime> stepTimes;  // of its iterations, as recorded
   std::vector<engine::metrics::OperationTime> operations;
-  std::vector<engine::metrics::CorrectedNs> operationTimes;  // their `ns`
+  std::vector<engine::metrics::CorrectedNs> operationTimes;  // the operations' `ns`
 };
 
-// What recording took of the iterations, or of a run without them.
+// The time that recording took of the iterations, or of a run without iterations.
 struct RecordingCost {
-  bool known = false;  // else times are as recorded
+  bool known = false;  // false: times are as recorded
   bool ofIterations = false;
-  engine::metrics::CorrectedNs sum;  // of all ranks' iterations, or of their windows
-  std::vector<std::string> unknown;  // events that nobody knows the cost of: "12 net transfer"
-  engine::correction::Unexplained unexplained;  // which all intervals allow for
+  engine::metrics::CorrectedNs sum;             // of all ranks' iterations, or of their windows
+  std::vector<std::string> unknown;             // events of unknown cost: "12 net transfer"
+  engine::correction::Unexplained unexplained;  // all intervals include it
 
-  // As a share of the recorded time; nothing where there is none.
+  // As a share of the recorded time; unset if that is 0.
   std::optional<double> share() const { return shareOf(sum.ns); }
   std::optional<double> low() const { return shareOf(sum.highNs); }
   std::optional<double> high() const { return shareOf(sum.lowNs); }
@@ -58,12 +58,12 @@ Result<RankTimes> readRankTimes(const store::Database& trace,
                                 std::vector<engine::metrics::RankProcess> processes,
                                 const engine::metrics::Clocks& clocks);
 
-// "recording took 4.1 % of an iteration (3.6 to 4.7 %), taken out of these times"; empty: there is
-// nothing to say.
+// "recording took 4.1 % of an iteration (3.6 to 4.7 %), taken out of these times"; empty: no
+// statement.
 std::string costText(const RecordingCost& cost);
 // "with probes off iterations are 5.1 % shorter still (± 1.2 %), which no event accounts for".
 std::string unexplainedText(const engine::correction::Unexplained& unexplained);
-// `{share, error}`; null: the trace does not say.
+// `{share, error}`; null: unknown.
 nlohmann::json unexplainedJson(const engine::correction::Unexplained& unexplained);
 // `{corrected, ns, raw_ns, low_ns, high_ns, share, low, high, of, unknown[], unexplained,
 // recorder_share}`.

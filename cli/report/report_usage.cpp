@@ -36,7 +36,7 @@ metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices,
   return metrics::normalise(std::move(busy));
 }
 
-// Of the peak; who holds what nobody knows of comes last.
+// The peak and its holders; unknown holders come last.
 std::string memoryText(const metrics::MemoryUse& use) {
   std::string text = fmt::format(
       "{}, {} ({}): {} at most", use.process, use.place, use.allocator, humanBytes(use.peak.bytes));
@@ -54,7 +54,7 @@ std::string memoryText(const metrics::MemoryUse& use) {
   return text;
 }
 
-// In a line or two: the greatest peak of a device, else of the host.
+// One or two lines: the greatest peak of a device, else of the host.
 void addMemory(Lines& lines, const UsageReport& usage) {
   const auto greater = [](const metrics::MemoryUse& a, const metrics::MemoryUse& b) {
     return std::pair(a.place != "host", a.peak.bytes) < std::pair(b.place != "host", b.peak.bytes);
@@ -64,7 +64,7 @@ void addMemory(Lines& lines, const UsageReport& usage) {
     appendLabelled(lines, "Memory", memoryText(*most));
 }
 
-// In a line or two: what takes most of any rank's iterations.
+// One or two lines: the largest cause of stalls in any rank's iterations.
 void addStalls(Lines& lines, const UsageReport& usage) {
   const metrics::RankStalls* rank = nullptr;
   const metrics::StallTime* worst = nullptr;
@@ -114,7 +114,7 @@ std::string changeText(const IterationChange& change) {
   return text;
 }
 
-// In a line or two: the greatest change of any rank.
+// One or two lines: the greatest change of any rank.
 void addChanges(Lines& lines, const UsageReport& usage) {
   const RankChanges* rank = nullptr;
   const IterationChange* most = nullptr;
@@ -139,8 +139,8 @@ void addChanges(Lines& lines, const UsageReport& usage) {
                                all > 1 ? fmt::format("; {} more: --full", all - 1) : ""));
 }
 
-// In a line or two: the device that took most, else the machine's meter that counted most, as
-// others may be of its parts.
+// One or two lines: the device with the most energy, else the machine's meter with the most, since
+// others may be parts of it.
 void addEnergy(Lines& lines, const UsageReport& usage) {
   if (usage.energy.empty())
     return;
@@ -161,7 +161,7 @@ void addEnergy(Lines& lines, const UsageReport& usage) {
   appendLabelled(lines, "Energy", text);
 }
 
-// In a line or two: the device that the host kept waiting most.
+// One or two lines: the device that the host kept waiting longest.
 void addBound(Lines& lines, const UsageReport& usage) {
   const RankBound* rank = nullptr;
   const device::BoundTime* worst = nullptr;
@@ -210,7 +210,7 @@ json worstJson(const std::vector<metrics::IterationStall>& worst) {
   return rows;
 }
 
-// What a table cannot hold, in the order of its rows.
+// Lists that do not fit into tables, in row order.
 void addLists(json& document, const UsageReport& usage, std::int64_t originNs) {
   for (std::size_t at = 0; at < usage.memory.size(); ++at)
     document["memory"][at]["series"] = levelsJson(usage.memory[at].series, originNs);
@@ -228,7 +228,7 @@ void addLists(json& document, const UsageReport& usage, std::int64_t originNs) {
     }
 }
 
-// Whether there are changes was looked for, and where.
+// Adds a verdict for each place in which changes were looked for.
 void appendVerdicts(Lines& lines, const UsageReport& usage) {
   for (const RankChanges& rank : usage.changes) {
     if (!rank.changes.empty())

@@ -1,7 +1,6 @@
-// What else a report says of how a job used its machines: memory, stalls, changes of its
-// iterations, energy, and who waited for whom, host or device. The same tables are the sections of
-// `--full` and keys of the JSON document. Plain values and pure functions; reading uses the
-// database's thread.
+// The job's use of its machines in a report: memory, stalls, changes of its iterations, energy, and
+// whether host or device waited for the other. The same tables are the sections of `--full` and
+// keys of the JSON document. Plain values and pure functions; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/changes/iteration_changes.h"
@@ -40,17 +39,17 @@ struct UsageReport {
   std::vector<RankBound> bound;  // of the ranks with devices
 };
 
-// `throughput`: as recorded, as energy is.
+// `throughput`: as recorded, like energy.
 Result<UsageReport> readUsage(const store::Database& trace,
                               const std::vector<engine::metrics::RankProcess>& ranks,
                               const std::vector<engine::metrics::Throughput>& throughput,
                               const engine::metrics::Clocks& clocks);
 
-// A line or two for each of the first `limit` subjects of which there is something to say, how many
-// more there are, and a blank line before them.
+// One or two lines for each of the first `limit` subjects with a result, the number of further
+// ones, and a blank line in front.
 Lines usageLines(const UsageReport& usage, std::size_t limit);
 
-// All tables, each with its heading; of what was not recorded, that it was not.
+// All tables, each with its heading; for unrecorded ones a note.
 Lines usageSections(const UsageReport& usage, std::int64_t originNs);
 
 void addUsageJson(nlohmann::json& document, const UsageReport& usage, std::int64_t originNs);

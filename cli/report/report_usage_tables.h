@@ -1,4 +1,4 @@
-// The tables of report_usage.h. Times are since the trace's origin. Pure functions.
+// The tables of report_usage.h. Times are relative to the trace's origin. Pure functions.
 #pragma once
 
 #include "cli/report/report_usage.h"
@@ -10,13 +10,13 @@
 namespace sonde::cli {
 
 struct UsageTable {
-  const char* key;      // of the JSON document
+  const char* key;      // in the JSON document
   const char* heading;  // for a person
   Table (*make)(const UsageReport& usage, std::int64_t originNs);
-  const char* missing;  // said instead of an empty table; nullptr: nothing
+  const char* missing;  // printed instead of an empty table; nullptr: nothing
 };
 
-// In the order in which they are shown.
+// In display order.
 const std::vector<UsageTable>& usageTables();
 
 }  // namespace sonde::cli

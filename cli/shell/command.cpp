@@ -14,7 +14,7 @@
 namespace sonde::cli {
 namespace {
 
-// Of the first write to stdout that failed; 0: none has.
+// errno of the first failed write to stdout; 0: none failed.
 int outputErrno = 0;
 
 Error cannotWrite(const std::string& path, const Error& why) {

@@ -1,5 +1,5 @@
-// The options of verbs that tell kernels that communicate from others: --communication PATTERN,
-// --config FILE. Plain functions; applying uses the database's thread.
+// The options that define which kernels communicate: --communication PATTERN, --config FILE. Plain
+// functions; applying uses the database's thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -21,11 +21,11 @@ struct CommunicationOptions {
 
 void addCommunicationOptions(CLI::App& app, CommunicationOptions& options);
 
-// All patterns that the options name. InvalidArgument: the file cannot be read or understood, or a
-// pattern is empty.
+// All patterns from the options. InvalidArgument: the file cannot be read or parsed, or a pattern
+// is empty.
 Result<std::vector<std::string>> communicationPatterns(const CommunicationOptions& options);
 
-// For what is read of `trace` from now on.
+// Applies to all later reads of `trace`.
 Result<void> applyCommunication(const CommunicationOptions& options, store::Database& trace);
 
 }  // namespace sonde::cli

@@ -10,7 +10,7 @@
 namespace sonde::cli {
 namespace {
 
-// What a value may be, by the name of its type.
+// The kinds of values, from the names of their types.
 enum class Kind { Unknown, File, Folder, Trace, Verb, Words };
 
 Kind kindOf(const std::string& value) {
@@ -45,7 +45,7 @@ std::string namesOf(const std::vector<Declaration>& verbs) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// The ways in which an option may be written: "-o", "--output".
+// The spellings of an option: "-o", "--output".
 std::vector<std::string> spellings(const DeclaredOption& option) {
   std::vector<std::string> found;
   if (!option.shortName.empty())
@@ -55,12 +55,12 @@ std::vector<std::string> spellings(const DeclaredOption& option) {
   return found;
 }
 
-// A command line of another program follows; `run` alone.
+// Whether another program's command line follows; only for `run`.
 bool takesCommand(const Declaration& verb) {
   return !verb.operands.empty();
 }
 
-// `text` as a word in single quotes, with a backslash before each of `special`.
+// `text` as a word in single quotes, with a backslash before each character of `special`.
 std::string inQuotes(std::string_view text, std::string_view special = {}) {
   std::string out = "'";
   for (const char character : text) {
@@ -71,7 +71,7 @@ std::string inQuotes(std::string_view text, std::string_view special = {}) {
   return out + "'";
 }
 
-// What bash offers for a value.
+// bash's completions for a value.
 std::string bashOffer(const std::string& value, const std::string& verbs) {
   switch (kindOf(value)) {
     case Kind::File:
@@ -107,7 +107,7 @@ _sonde() {
   COMPREPLY=()
 )";
 
-// Behind `--` stands a command with words of its own.
+// A command with its own words follows `--`.
 constexpr std::string_view kBashCommand = R"(  for ((at = 2; at < COMP_CWORD; ++at)); do
     [[ $verb == {} && ${{COMP_WORDS[at]}} == -- ]] || continue
     if ((at + 1 == COMP_CWORD)); then _sonde_words -c; else _sonde_files; fi
@@ -192,7 +192,7 @@ std::string fishOption(const std::string& verb,
   if (path)
     line += option.positional ? " -F" : " -r -F";
   else if (!option.value.empty() && !option.positional)
-    line += " -x";  // and no files
+    line += " -x";  // no files
   if (kind == Kind::Words || kind == Kind::Verb)
     line += " -a " + inQuotes(kind == Kind::Verb ? verbs : wordsOf(option.value));
   return line + " -d " + inQuotes(option.text, "\\") + "\n";

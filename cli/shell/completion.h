@@ -1,4 +1,4 @@
-// Completion scripts for shells, from what the verbs declare. Free functions; any thread.
+// Completion scripts for shells, from the verbs' declarations. Free functions; any thread.
 #pragma once
 
 #include "cli/shell/declaration.h"

@@ -1,4 +1,4 @@
-// The options of verbs that take the cost of recording out of times: --raw, --overhead FILE. Plain
+// The options of verbs that subtract the cost of recording: --raw, --overhead FILE. Plain
 // functions; reading uses the database's thread.
 #pragma once
 
@@ -19,18 +19,18 @@ namespace sonde::cli {
 
 struct CorrectionOptions {
   bool raw = false;
-  std::vector<std::string> overhead;  // files of sonde calibrate
+  std::vector<std::string> overhead;  // files from sonde calibrate
 };
 
-// `several`: --overhead may be given more than once, for traces of different probes.
+// `several`: --overhead may be repeated, for traces with different probes.
 void addCorrectionOptions(CLI::App& app, CorrectionOptions& options, bool several = false);
 
-// What the first file that is for `trace` says; nullopt: no file is named. The error of the last
-// one where none is for it.
+// The costs in the first file that matches `trace`; nullopt: no file was given. If none matches:
+// the last one's error.
 Result<std::optional<engine::correction::CostSet>> measuredCosts(const CorrectionOptions& options,
                                                                  const store::Database& trace);
 
-// As recorded alone with --raw.
+// With --raw only as recorded.
 Result<engine::metrics::Clocks> readClocks(const CorrectionOptions& options,
                                            const store::Database& trace);
 

@@ -41,14 +41,14 @@ json precisionJson(const std::optional<recorder::CalibrationPrecision>& precisio
           {"is_enough", precision->isEnough()}};
 }
 
-// What nlohmann says of a document, without its own numbers: "[json.exception.out_of_range.403] key
-// 'overhead' not found".
+// nlohmann's message without its own numbers: "[json.exception.out_of_range.403] key 'overhead' not
+// found".
 std::string reasonOf(const json::exception& error) {
   const std::string text = error.what();
   return text.substr(text.starts_with('[') ? text.find("] ") + 2 : 0);
 }
 
-constexpr double kMostNs = 1e12;  // that an event can cost
+constexpr double kMostNs = 1e12;  // the largest cost of an event
 
 bool isCost(const engine::correction::EventCost& cost) {
   constexpr double kRounding = -1e-6;
@@ -60,10 +60,10 @@ bool isTime(double ns) {
   return ns >= 0 && ns <= kMostNs;
 }
 
-// Of relative errors, squared: a cost that is known to a factor of a thousand is not known.
+// The largest variance of relative errors: a cost known to a factor of a thousand is unknown.
 constexpr double kMostVariance = 1e6;
 
-// Of two errors of these variances; with room for rounding.
+// Whether the value is possible for two errors with these variances; allows for rounding.
 bool isCovariance(double value, double one, double other) {
   constexpr double kRounding = 1e-6;
   return std::abs(value) <= std::sqrt(one * other) * (1 + kRounding);
@@ -99,7 +99,7 @@ Result<void> checkCovariance(const CostSet& set) {
   return {};
 }
 
-// nlohmann throws where a key is missing or of another type.
+// nlohmann throws if a key is missing or has another type.
 Result<MeasuredCost> costOf(const json& row) {
   if (!row.is_object())
     return Error{ErrorCode::Corrupt,
@@ -111,13 +111,13 @@ Result<MeasuredCost> costOf(const json& row) {
   cost.cost.insideNs = row.at("inside_ns");
   cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
   cost.errorNs = row.at("error_ns");
-  cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // of files from before it was there
+  cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // missing in older files
   if (!isCost(cost.cost) || !isTime(cost.errorNs) || !isTime(cost.unrecordedNs))
     return Error{ErrorCode::Corrupt,
                  fmt::format("what {} {} costs is no number of nanoseconds, or less than nothing",
                              cost.probe,
                              cost.api)};
-  // Of all costs that sonde calibrate finds.
+  // The method of all costs from sonde calibrate.
   if (cost.method != engine::correction::method::kSeparateRuns)
     return Error{ErrorCode::Corrupt,
                  fmt::format("the `method` of {} {} is '{}', and a file has '{}' only",
@@ -128,7 +128,7 @@ Result<MeasuredCost> costOf(const json& row) {
   return cost;
 }
 
-// It throws likewise.
+// Throws like costOf().
 Result<CostSet> setOf(const json& document) {
   CostSet set;
   try {
@@ -156,7 +156,7 @@ Result<CostSet> setOf(const json& document) {
   return set;
 }
 
-// All values that the trace has.
+// Checks that all values in the trace equal the file's.
 Result<void> checkSame(const store::Database& trace,
                        const char* sql,
                        const std::string& measured,
@@ -187,7 +187,7 @@ Result<void> checkMachine(const json& document, const store::Database& trace) {
                         "the probes"));
     SONDE_TRY(checkSame(
         trace, "SELECT value FROM meta WHERE key = 'build'", document.at("build"), "the build"));
-    // Of all machines that anything was recorded on.
+    // Includes all machines with recorded processes.
     return checkSame(
         trace,
         "SELECT DISTINCT cpu_model FROM host WHERE id IN (SELECT host_id FROM process)",
@@ -198,7 +198,7 @@ Result<void> checkMachine(const json& document, const store::Database& trace) {
   }
 }
 
-// nullopt: it cannot be read, as a folder cannot.
+// nullopt: it cannot be read, for example because it is a folder.
 std::optional<std::string> contentOf(const std::string& path) {
   FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr)

@@ -1,5 +1,5 @@
-// What `sonde calibrate -o FILE` writes, and other verbs take with --overhead: what recording
-// costs, and what that holds for. Plain functions; any thread.
+// The file of `sonde calibrate -o FILE`, which other verbs read with --overhead: the cost of
+// recording, and the setup for which it holds. Plain functions; any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -14,9 +14,9 @@ namespace sonde::cli {
 
 std::string costFileOf(const recorder::CalibrationOutcome& outcome);
 
-// Io, Corrupt: the file cannot be read, or is none of these, with its name and what was expected.
-// InvalidArgument: it was measured with other probes, another build or another processor than
-// `trace`.
+// Io, Corrupt: the file cannot be read or is not such a file; the message has its name and the
+// expected content. InvalidArgument: it was measured with other probes, another build or another
+// processor than `trace`.
 Result<engine::correction::CostSet> readCostFile(const std::string& path,
                                                  const store::Database& trace);
 

@@ -13,7 +13,7 @@
 namespace sonde::cli {
 namespace {
 
-// CLI11's own, with the verb's operands in the usage line.
+// CLI11's formatter, with the verb's operands in the usage line.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::string operands) : operands_(std::move(operands)) {}
@@ -23,7 +23,7 @@ class HelpFormatter : public CLI::Formatter {
       usage.insert(usage.find_last_not_of('\n') + 1, " " + operands_);
     return usage;
   }
-  // "TRACE...": what the usage line says of it already, and no words of the parser's own.
+  // For "TRACE..." the usage line is enough; omits the parser's own words.
   std::string make_option_opts(const CLI::Option* option) const override {
     if (!option->nonpositional() || option->get_type_size() == 0)
       return {};
@@ -37,8 +37,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string operands_;
 };
 
-// Lines of 110 characters at the most; those that begin with a space are tables and examples and
-// stay as they are.
+// Lines of at most 110 characters. Lines that begin with a space are tables and examples, and stay.
 std::string wrapped(std::string_view text) {
   constexpr std::size_t kWidth = 110;
   std::string out;
@@ -69,7 +68,7 @@ DeclaredOption declared(const CLI::Option& option) {
   found.required = option.get_required();
   found.repeated = option.get_items_expected_max() > 1;
   found.value = option.get_type_name();
-  // A positional is known by its own name, unless it says what it may be.
+  // A positional is shown by its name, unless its type lists the possible values.
   if (found.positional && found.value.find('|') == std::string::npos)
     found.value = option.get_name(true);
   return found;

@@ -1,5 +1,5 @@
-// What a verb declares, for all who show it to somebody: the parser and its help, man pages, shell
-// completion. The verb's own declare() is the one source of it. Made on the main thread.
+// A verb's declaration for the parser, help, man pages and shell completion. The verb's own
+// declare() is the only source. Made on the main thread.
 #pragma once
 
 #include "cli/shell/command.h"
@@ -29,13 +29,13 @@ struct Declaration {
 
 Declaration declarationOf(Command& command);
 
-// "TRACE...", "[SPOOL]", or operands(): what stands behind the options in a usage line.
+// "TRACE...", "[SPOOL]", or operands(): the text after the options in a usage line.
 std::string operandsOf(const Declaration& declaration);
 
 // Makes `app` the parser of a verb's arguments.
 void prepare(CLI::App& app, Command& command);
 
-// What `sonde VERB --help` prints.
+// The output of `sonde VERB --help`.
 std::string helpOf(Command& command);
 
 }  // namespace sonde::cli

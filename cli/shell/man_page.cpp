@@ -10,7 +10,8 @@
 namespace sonde::cli {
 namespace {
 
-// Plain text as roff: a dash of an option is a minus that can be searched for and copied.
+// Escapes plain text for roff: a dash of an option becomes a minus, which can be searched and
+// copied.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char character : text) {
@@ -34,8 +35,8 @@ std::string header(const std::string& page) {
   return fmt::format(".TH {} 1 \"\" \"Sonde {}\" \"Sonde\"\n", escaped(upper), SONDE_VERSION);
 }
 
-// details() of a verb: paragraphs, lines that begin with two spaces as they stand, and examples
-// under a heading of their own.
+// A verb's details(): paragraphs, lines that begin with two spaces unchanged, and examples under
+// their own heading.
 std::string body(const std::string& details) {
   std::istringstream lines(details);
   std::string out;
@@ -77,7 +78,7 @@ std::string options(const Declaration& verb) {
 std::string manPage(const Declaration& verb) {
   const std::string page = "sonde-" + verb.name;
   std::string text = body(verb.details);
-  // Options stand before the examples that use them.
+  // Options come before the examples that use them.
   const std::size_t examples = text.find(".SH EXAMPLES\n");
   text.insert(examples == std::string::npos ? text.size() : examples, options(verb));
   return header(page) +

@@ -1,4 +1,4 @@
-// Man pages in roff, from what the verbs declare. Free functions; any thread.
+// Man pages in roff, from the verbs' declarations. Free functions; any thread.
 #pragma once
 
 #include "cli/shell/declaration.h"
@@ -11,7 +11,7 @@ namespace sonde::cli {
 // sonde-VERB(1).
 std::string manPage(const Declaration& verb);
 
-// sonde(1), which lists them.
+// sonde(1), which lists the verbs.
 std::string manOverview(const std::vector<Declaration>& verbs);
 
 }  // namespace sonde::cli

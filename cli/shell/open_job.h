@@ -1,5 +1,5 @@
-// TRACE… of a verb as one database: a single trace as it lies, several merged into a temporary file
-// first. Owned by the verb, on its thread.
+// Opens TRACE… of a verb as one database: a single trace directly, several after merging them into
+// a temporary file. Owned by the verb, on its thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -13,12 +13,12 @@
 
 namespace sonde::cli {
 
-// Neither a trace nor what is one's `.part` may be written over. InvalidArgument: it would be.
+// InvalidArgument: `output` would overwrite a trace or its `.part`.
 Result<void> checkApart(const std::string& output, const std::vector<std::string>& traces);
 
 class Job {
  public:
-  // Errors say which file and what to do.
+  // Errors name the file and the remedy.
   static Result<Job> open(const char* verb, const std::vector<std::string>& traces);
 
   Job(Job&& other) noexcept;
@@ -33,8 +33,8 @@ class Job {
   explicit Job(store::Database database) noexcept;
 
   store::Database database_;
-  std::filesystem::path temporary_;          // a folder of its own; empty: none
-  std::unique_ptr<store::Scratch> scratch_;  // what is in it
+  std::filesystem::path temporary_;          // a separate folder; empty: none
+  std::unique_ptr<store::Scratch> scratch_;  // removes its content
 };
 
 }  // namespace sonde::cli

@@ -24,11 +24,11 @@ constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
 constexpr std::size_t kBarWidth = 24;
 constexpr std::string_view kErase = "\r\033[K";
 
-// The one line that there is. Never destroyed: work that was left behind may still report.
+// The only progress line. Never destroyed: abandoned work may still report.
 struct Line {
   std::mutex mutex;
   std::condition_variable ended;
-  std::string verb;  // all guarded by mutex
+  std::string verb;  // the mutex guards all of these
   std::string what;
   double share = 0;
   bool active = false;
@@ -67,7 +67,7 @@ void draw(Line& bar) {
   const std::string tail =
       fmt::format(" [{:<{}}] {:3.0f}%", std::string(filled, '='), kBarWidth, bar.share * 100);
   std::string text = fmt::format("sonde {}: {}", bar.verb, bar.what);
-  const std::size_t room = columns() - 1;  // in the last column a terminal may break the line
+  const std::size_t room = columns() - 1;  // a terminal may wrap at the last column
   text.resize(std::min(text.size(), room > tail.size() ? room - tail.size() : 0));
   bar.shown = true;
   put(fmt::format("{}{}{}", kErase, text, tail));
@@ -87,7 +87,7 @@ void paint(Line& bar) {
   }
 }
 
-// Signals are for the main thread, which the handlers count on.
+// Blocks signals, since the handlers rely on running in the main thread.
 std::thread startPainter(Line& bar) {
   sigset_t all;
   sigset_t before;
@@ -98,7 +98,7 @@ std::thread startPainter(Line& bar) {
   return painter;
 }
 
-// The painter begins with the first report: until then `sonde run` forks.
+// The painter starts with the first report, because `sonde run` forks before.
 void report(std::string_view what, double share) {
   Line& bar = line();
   const std::lock_guard lock(bar.mutex);
@@ -112,7 +112,7 @@ void report(std::string_view what, double share) {
     draw(bar);
 }
 
-// Before a signal ends the program. Async-signal-safe.
+// Called before a signal ends the program. Async-signal-safe.
 void eraseInHandler() noexcept {
   if (line().shown.load())
     (void)!write(STDERR_FILENO, kErase.data(), kErase.size());

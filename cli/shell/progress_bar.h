@@ -1,7 +1,7 @@
-// One line on stderr that says how far long work is: on a terminal alone, and only when the work
-// takes a while. SONDE_PROGRESS=off hides it, SONDE_PROGRESS=now shows it from the first moment.
-// Made and ended on the main thread, one at a time; the work may report from any thread. What a
-// verb says meanwhile goes through complain(), which writes around it.
+// One line on stderr with the progress of long work; shown only on a terminal, and only if the work
+// takes a while. SONDE_PROGRESS=off hides it; SONDE_PROGRESS=now shows it at once. Created and
+// destroyed on the main thread, one at a time; the work may report from any thread. Messages of the
+// verb must go through complain(), which writes around the line.
 #pragma once
 
 #include "base/progress.h"
@@ -14,15 +14,15 @@ namespace sonde::cli {
 class ProgressBar {
  public:
   explicit ProgressBar(const char* verb);
-  ~ProgressBar();  // takes it from the screen
+  ~ProgressBar();  // removes it from the screen
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // May outlive the bar, and is then heard by nobody.
+  // May outlive the bar; its reports are then ignored.
   static Progress progress();
 };
 
-// Writes to stderr where the bar is.
+// Writes to stderr without damaging the bar.
 void writeAroundBar(std::string_view text);
 
 }  // namespace sonde::cli

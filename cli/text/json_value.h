@@ -1,4 +1,4 @@
-// Values as JSON, where nothing is null. Pure functions.
+// Optional values as JSON; unset is null. Pure functions.
 #pragma once
 
 #include <optional>

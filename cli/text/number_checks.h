@@ -1,5 +1,5 @@
-// The checks of options that take numbers. Plain functions. CLI11's own take "nan", and name the
-// smallest and the largest number that there is in some 600 digits.
+// Checks of options that take numbers. Plain functions. CLI11's own accept "nan", and print the
+// smallest and the largest number with about 600 digits.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace sonde::cli {
 
-// As it is written, finite.
+// The number in `text`, if it is finite.
 inline std::optional<double> numberOf(const std::string& text) {
   double value = 0;
   const bool isNumber = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
@@ -38,7 +38,7 @@ inline CLI::Validator numberBetween(double least, double most) {
           ""};
 }
 
-// Of digits alone: as many as there may be of something, or its number.
+// Accepts only digits: a count or an ordinal.
 inline CLI::Validator count() {
   return {[](const std::string& text) {
             constexpr std::size_t kMostDigits = 9;

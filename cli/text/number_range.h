@@ -1,4 +1,4 @@
-// Numbers of iterations as users give them. A pure function.
+// Parses ranges of iteration numbers. A pure function.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sonde::cli {
 
-// "7-9", or "7" alone. Empty: neither, or no numbers from 0 up, in order.
+// "7-9", or "7" alone. Unset: neither of these, or not ascending numbers from 0 up.
 std::optional<std::pair<std::int64_t, std::int64_t>> parseNumberRange(std::string_view text);
 
 }  // namespace sonde::cli

@@ -1,5 +1,5 @@
-// An SVG picture as PNG: drawn by sonde-gui, which has a renderer and finds fonts, so that `sonde`
-// itself, which lies beside jobs, needs neither. Plain function; any thread.
+// Draws an SVG picture as PNG with sonde-gui, which has a renderer and finds fonts. So `sonde`,
+// which runs beside jobs, needs neither. Plain function; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,8 +9,8 @@
 
 namespace sonde::cli {
 
-// The bytes of the file. Unsupported: there is no sonde-gui beside sonde, or it cannot draw, with
-// what it says. Io: there is no place for what is between.
+// Returns the bytes of the file. Unsupported: there is no sonde-gui beside sonde, or it cannot
+// draw; the message has its output. Io: no room for temporary files.
 Result<std::string> pngOf(std::string_view svg);
 
 }  // namespace sonde::cli

@@ -29,7 +29,7 @@ std::optional<std::int64_t> parseQuantity(std::string_view text, std::span<const
       nameOfUnit(text.substr(static_cast<std::size_t>(parsed.ptr - text.data())));
   const auto unit =
       std::find_if(units.begin(), units.end(), [&](const Unit& one) { return one.name == name; });
-  // The negation also catches what is no number.
+  // The negation also catches NaN.
   if (unit == units.end() || !(number * unit->factor <= kMost))
     return std::nullopt;
   return static_cast<std::int64_t>(number * unit->factor);

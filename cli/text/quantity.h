@@ -1,4 +1,4 @@
-// Numbers with a unit behind them, as people write them: 512MiB, 1.5 h.
+// Parses numbers with units: 512MiB, 1.5 h.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Unit {
   long double factor;
 };
 
-// The number times its unit's factor, rounded down. Case and spaces of the unit do not count.
-// Nothing where it is no number, negative, of no such unit, or above 9.2e18.
+// The number times its unit's factor, rounded down. Ignores case and spaces of the unit. Unset: not
+// a number, negative, an unknown unit, or above 9.2e18.
 std::optional<std::int64_t> parseQuantity(std::string_view text, std::span<const Unit> units);
 
 }  // namespace sonde::cli

@@ -20,7 +20,7 @@ bool isContinuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-// Characters, counted as code points: names in traces are rarely wider than that.
+// The width in code points: wider characters are rare in traces.
 int widthOf(const std::string& text) {
   return static_cast<int>(
       std::count_if(text.begin(), text.end(), [](char byte) { return !isContinuation(byte); }));
@@ -91,7 +91,7 @@ std::string alignedLine(const std::vector<std::string>& cells,
   return line;
 }
 
-// Makes the widest text column narrower, so that the numbers behind it stay whole.
+// Makes the widest text column narrower, so that the numbers after it stay whole.
 void narrow(std::vector<std::vector<std::string>>& lines,
             const std::vector<Column>& columns,
             int maxWidth,
@@ -236,7 +236,7 @@ std::string humanFraction(double fraction) {
 
 namespace {
 
-// Bytes of the first `count` characters.
+// The size in bytes of the first `count` characters.
 std::size_t bytesOf(const std::string& text, int count) {
   std::size_t end = 0;
   for (int kept = 0; end < text.size(); ++end)

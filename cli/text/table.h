@@ -1,6 +1,6 @@
-// One table, printed three ways: aligned for a person, as JSON and as CSV for programs. A person
-// sees 12.3 ms, 4.0 MiB and 37.5 %; programs get the integer of nanoseconds or bytes and the
-// fraction. Plain values: no thread rules.
+// A table with three output formats: aligned for a person, JSON and CSV for programs. A person sees
+// 12.3 ms, 4.0 MiB and 37.5 %; programs get the integer of nanoseconds or bytes and the fraction.
+// Plain values: no thread rules.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ enum class Format { Table, Json, Csv };
 // Adds `--format table|json|csv` to a verb.
 void addFormatOption(CLI::App& app, Format& format);
 
-// Number: as stored, without separators. Numbers of all kinds stand to the right.
+// Number: as stored, without separators. All kinds of numbers are right-aligned.
 enum class ColumnKind { Text, Number, Integer, Real, DurationNs, Bytes, Fraction };
 
 struct Column {
-  std::string key;    // of the JSON object and the CSV header
+  std::string key;    // in JSON objects and the CSV header
   std::string title;  // above the column for a person
   ColumnKind kind = ColumnKind::Text;
 };
@@ -42,7 +42,7 @@ Cell orNone(const std::optional<T>& value) {
   return value ? Cell(*value) : Cell();
 }
 
-// Of the ranks that rows are of.
+// The rank of a row.
 inline Column rankColumn() {
   return {"rank", "rank", ColumnKind::Number};
 }
@@ -71,18 +71,18 @@ struct Table {
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
 };
 
-// Aligned columns, numbers to the right, a header line. Each line is indented by `indent` and at
-// most `maxWidth` characters wide (0: any width): the widest column of texts gives way first, then
-// the line is cut; `…` marks either.
+// Aligned columns, numbers to the right, a header line. Each line is indented by `indent` and has
+// at most `maxWidth` characters (0: any width). If needed, the widest text column is shortened,
+// then the line is cut; `…` marks both.
 std::string renderText(const Table& table, int indent = 0, int maxWidth = 0);
 // RFC 4180, with a header line. Null is empty, a blob is hexadecimal.
 std::string renderCsv(const Table& table);
-// An array with one object a row, keyed by Column::key.
+// An array with one object per row, keyed by Column::key.
 nlohmann::json rowsAsObjects(const Table& table);
-// A cell as JSON; a blob as its hexadecimal text, a double that is not finite as null.
+// A cell as JSON; a blob as hexadecimal text, a non-finite double as null.
 nlohmann::json cellAsJson(const Cell& cell);
 
-// Text for JSON output: two-space indent, bad UTF-8 replaced rather than refused, a final newline.
+// JSON text for output: two-space indent, invalid UTF-8 replaced, a final newline.
 std::string dumpJson(const nlohmann::json& value);
 
 // Replaces each control character with a space.
@@ -93,9 +93,9 @@ std::string humanBytes(std::int64_t bytes);
 std::string humanCount(std::int64_t count);
 std::string humanFraction(double fraction);
 
-// `text` cut to `width` characters (not bytes), the last being `…` where something was cut.
+// `text` cut to `width` characters (not bytes); the last one is `…` if it was cut.
 std::string cutTo(const std::string& text, int width);
-// The same with `…` in the middle, for names that begin alike.
+// The same with `…` in the middle, for names with equal beginnings.
 std::string cutInside(const std::string& text, int width);
 
 }  // namespace sonde::cli

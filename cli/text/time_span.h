@@ -1,4 +1,4 @@
-// Spans of time as people write them on a command line. Plain functions; any thread.
+// Parses time spans from a command line. Plain functions; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -8,8 +8,8 @@
 
 namespace sonde::cli {
 
-// In ns: a number, also with a decimal point, and a unit: none or s, ms, m or min, h; with or
-// without a space between; in either case of letters.
+// Returns ns. A number, with or without a decimal point, and a unit: none or s; ms; m or min; h.
+// Ignores case and a space between.
 Result<std::int64_t> parseTimeSpan(std::string_view text);
 
 }  // namespace sonde::cli

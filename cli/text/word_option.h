@@ -1,5 +1,4 @@
-// Options whose value is one of a few words, above all `--format` of the verbs that print for
-// people and for programs. Plain functions.
+// Options whose value is one of a few words, mainly `--format`. Plain functions.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@ namespace sonde::cli {
 template <typename Value>
 using OptionWords = std::vector<std::pair<std::string, Value>>;
 
-// "table, json or csv", with these between all but the last two and between those.
+// Lists words: "table, json or csv" with `between` ", " and `last` " or ".
 template <typename Value>
 std::string listed(const OptionWords<Value>& words, const char* between, const char* last) {
   std::string text;
@@ -29,8 +28,8 @@ std::string listed(const OptionWords<Value>& words, const char* between, const c
   return text;
 }
 
-// Makes `option` take one of `words`, which `what` calls one of them ("format"). CLI11 would take
-// the number of an enumerator, too, and names them when it refuses a word.
+// Makes `option` accept one of `words`; `what` names the option's kind in errors ("format"). CLI11
+// itself would also accept the number of an enumerator, and list the numbers in its errors.
 template <typename Value>
 CLI::Option* takeOneOf(const OptionWords<Value>& words, const char* what, CLI::Option* option) {
   const CLI::Validator word(
@@ -47,7 +46,7 @@ CLI::Option* takeOneOf(const OptionWords<Value>& words, const char* what, CLI::O
   return option->transform(word)->type_name(listed(words, "|", "|"));
 }
 
-// Adds `--format`, whose default is the first word.
+// Adds `--format`; the first word is the default.
 template <typename Value>
 void addFormatOption(CLI::App& app,
                      Value& format,

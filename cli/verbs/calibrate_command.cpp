@@ -79,12 +79,12 @@ class CalibrateCommand : public Command {
   recorder::CalibrationOptions options_;
 };
 
-// The runs take long: that the file cannot be written is said before.
+// The runs take long, so an unwritable file is reported first.
 Result<void> CalibrateCommand::checkOutput() const {
   return output_.empty() ? Result<void>() : store::checkOutput(output_, force_);
 }
 
-// A sentence on the probes that the runs tell no better than it was known before; empty: none.
+// A sentence on the probes whose cost the runs know no better than before; empty: none.
 std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
   std::string list;
   for (const auto& share : costs.shares)
@@ -100,7 +100,7 @@ std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
                             list);
 }
 
-// That --precision asked for more than the runs have told.
+// Reports that the runs did not reach the requested precision.
 std::string impreciseText(const recorder::CalibrationPrecision& precision, int rounds) {
   return fmt::format(
       "after {} rounds the standard error is {:.2g} % of an iteration, and --precision asks for "

@@ -63,7 +63,7 @@ class ExportCommand : public Command {
   std::vector<std::string> traces_;
 };
 
-// What must not outlive an export that a signal ends.
+// The files to remove if a signal ends the export.
 Result<std::vector<std::string>> ExportCommand::unfinishedFiles(
     const store::Database& trace) const {
   if (output_.empty())

@@ -71,8 +71,8 @@ class RecoverCommand : public Command {
   bool force_ = false;
 };
 
-// What goes to a file of its own can be made again, so an interrupted one goes; the session's own
-// trace is finished by the next recover.
+// A trace in a file of its own can be made again, so an interruption removes it. The next recover
+// finishes the session's own trace.
 Result<recorder::Recovered> recover(const fs::path& spool, recorder::RecoverOptions& options) {
   const store::Scratch scratch(options.output.empty()
                                    ? std::vector<std::string>()
@@ -134,7 +134,7 @@ int RecoverCommand::recoverAll() {
 }
 
 int RecoverCommand::run() {
-  // The first ends the following of processes that still run; the second ends this program.
+  // The first interrupt stops following the running processes; the second ends this program.
   if (output_.empty())
     std::signal(SIGINT, [](int signal) {
       if (gStop.exchange(true))

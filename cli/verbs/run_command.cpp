@@ -21,7 +21,7 @@
 namespace sonde::cli {
 namespace {
 
-constexpr std::uint64_t kSmallestTrace = 1 << 20;  // the empty tables of one take half of it
+constexpr std::uint64_t kSmallestTrace = 1 << 20;  // an empty trace takes half of it
 
 class RunCommand : public Command {
  public:
@@ -59,9 +59,10 @@ class RunCommand : public Command {
   void declareStacks(CLI::App& app);
   void declarePython(CLI::App& app);
   void declareParts(CLI::App& app);
-  // What stands behind the options, without the `--`; empty after an error, which it has told.
+  // The words after the options, without the `--`; empty after an error, which it has reported.
   std::vector<std::string> command() const;
-  // What is recorded in which iterations; false after an error, which it has told.
+  // Reads which iterations to record, and what of them; false after an error, which it has
+  // reported.
   bool takeParts();
 
   CLI::App* app_ = nullptr;
@@ -76,7 +77,7 @@ class RunCommand : public Command {
   bool noSubreaper_ = false;
 };
 
-// Of at least so many bytes.
+// Accepts sizes of at least `least` bytes.
 CLI::Validator sizeFrom(std::uint64_t least) {
   return {[least](std::string& text) {
             const auto bytes = parseByteSize(text);
@@ -87,10 +88,10 @@ CLI::Validator sizeFrom(std::uint64_t least) {
             text = std::to_string(*bytes);
             return std::string();
           },
-          ""};  // CLI11 would put a description behind the name of the type
+          ""};  // CLI11 would append a description to the name of the type
 }
 
-// Of at least so many ns.
+// Accepts times of at least `least` ns.
 CLI::Validator timeFrom(std::int64_t least) {
   return {[least](std::string& text) {
             const auto time = parseTimeSpan(text);
@@ -132,7 +133,7 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("FILE");
 }
 
-// What is recorded, and how.
+// Options for what is recorded, and how.
 void RunCommand::declareProbes(CLI::App& app) {
   app.add_option("--sources",
                  sources_,
@@ -187,7 +188,7 @@ void RunCommand::declareStacks(CLI::App& app) {
       ->type_name("EVENT,...");
 }
 
-// Of Python and of PyTorch.
+// Options for Python and PyTorch.
 void RunCommand::declarePython(CLI::App& app) {
   app.add_option("--torch-operators",
                  options_.torchOperators,
@@ -206,7 +207,7 @@ void RunCommand::declarePython(CLI::App& app) {
       ->allow_extra_args(false);
 }
 
-// When.
+// Options for when to record.
 void RunCommand::declareParts(CLI::App& app) {
   app.add_option("--capture",
                  capture_,
@@ -252,7 +253,7 @@ bool RunCommand::takeParts() {
     options_.capture = std::move(*rule);
   }
   if (app_->count("--calibrate") > 0) {
-    // Without a value the parser says "true".
+    // Without a value the parser passes "true".
     auto calibrate = recorder::parseCalibrate(
         calibrate_ == "true" ? std::to_string(wire::kBlockIterations) : calibrate_);
     if (!calibrate) {

@@ -59,7 +59,7 @@ Cell cellOf(const Statement& row, int column) {
   return std::monostate{};
 }
 
-// Columns are plain text and numbers: what a person asked for is shown as it is stored.
+// All columns are plain text and numbers: values are shown as stored.
 Result<Table> rowsOf(Statement& statement) {
   Table table;
   for (int i = 0; i < statement.columnCount(); ++i)
@@ -112,7 +112,7 @@ int SqlCommand::run() {
                          statement.error().message));
     return kExitUsage;
   }
-  // ATTACH, DETACH and BEGIN change no trace, says SQLite; nor have they anything to show.
+  // SQLite calls ATTACH, DETACH and BEGIN read-only; they have no rows.
   if (!statement->readOnly() || statement->columnCount() == 0) {
     complain(name(), "the statement would change the trace, or has no rows: give a SELECT");
     return kExitUsage;

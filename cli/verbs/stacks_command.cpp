@@ -128,7 +128,7 @@ std::string StacksCommand::title() const {
   return text;
 }
 
-// Nothing of what was asked for has a stack.
+// The error if nothing in the selection has a stack.
 Error nothingThere(Clock clock) {
   switch (clock) {
     case Clock::Blocked:

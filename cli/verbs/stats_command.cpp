@@ -40,7 +40,7 @@ class StatsCommand : public Command {
   int run() override;
 
  private:
-  // Takes the name from the end of the words, if there is one.
+  // Removes the name from the end of the words, if there is one.
   Result<void> takeName();
   Result<void> show(const store::Database& trace);
 
@@ -55,7 +55,7 @@ bool isSummary(const std::string& word) {
       names.begin(), names.end(), [&](const auto& each) { return each.name == word; });
 }
 
-// What is not whole, with separators and as many decimals as Nsight shows.
+// Formats a fractional value with separators and Nsight's number of decimals.
 std::string decimalText(double value, int decimals) {
   const std::string text = fmt::format("{:.{}f}", value, decimals);
   const std::size_t point = text.find('.');
@@ -88,8 +88,7 @@ Table tableOf(const metrics::SummaryTable& summary, Format format) {
   return table;
 }
 
-// A name that is none is taken for a file; where there is no such file either, it was meant as a
-// name.
+// An unknown name is taken for a file; if there is no such file, it was meant as a name.
 Result<void> StatsCommand::takeName() {
   const std::string& last = words_.back();
   std::error_code ignored;

@@ -27,7 +27,7 @@ bool hasDisplay() {
   return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
 }
 
-// Whoever named a file that is no trace hears of that first, not of the display.
+// Reports a file that is not a trace first, before any problem of the display.
 int refuseWindow(const QStringList& traces) {
   for (const QString& path : traces) {
     const auto trace = sonde::store::openTrace(path.toStdString());
@@ -42,10 +42,10 @@ int refuseWindow(const QStringList& traces) {
   return kUsage;
 }
 
-// Without a display only a picture can be made; returns an exit status when nothing can. Requires:
-// called before QApplication exists.
+// Without a display only a picture can be made. Returns an exit status if nothing can be. Requires:
+// QApplication does not exist yet.
 int choosePlatform(const Options& options) {
-  if (!options.picture.isEmpty()) {  // whatever display there is, or seems to be
+  if (!options.picture.isEmpty()) {  // a display may exist, but it is not used
     qputenv("QT_QPA_PLATFORM", "offscreen");
     return 0;
   }
@@ -57,13 +57,13 @@ int choosePlatform(const Options& options) {
   return 0;
 }
 
-// Qt's own remarks about a platform without a screen are no concern of whoever wants a picture.
+// Hides Qt's own remarks about a platform without a screen when a picture is made.
 void onlyErrors(QtMsgType type, const QMessageLogContext& /*context*/, const QString& message) {
   if (type == QtCriticalMsg || type == QtFatalMsg)
     fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
 }
 
-// The same picture on every machine: Qt's own style, and a palette where the desktop gives none.
+// Makes pictures the same on every machine: Qt's own style, and a palette if the desktop has none.
 void chooseLook(const Options& options) {
   const bool picture = !options.screenshot.isEmpty();
   if (!picture && options.theme == Options::Theme::System)
@@ -72,8 +72,8 @@ void chooseLook(const Options& options) {
   QApplication::setPalette(sonde::gui::plainPalette(options.theme == Options::Theme::Dark));
 }
 
-// Fontconfig names families even where it has no file for any; Qt then draws a box for each letter
-// with a font that has no table of characters.
+// Fontconfig names families even if it has no font file. Qt then uses a font without a table of
+// characters, and draws a box for each letter.
 bool canDrawText() {
   return !QRawFont::fromFont(QApplication::font()).fontTable("cmap").isEmpty();
 }
@@ -95,7 +95,7 @@ int run(QApplication& application, const Options& options) {
     window.open(options.traces);
   if (!options.screenshot.isEmpty())
     return sonde::gui::takeScreenshot(window, options.screenshot);
-  // A trace that was named and cannot be read ends the program as it would end any verb.
+  // A named trace that cannot be read ends the program, as it ends any verb.
   QObject::connect(
       &window.model(), &sonde::gui::TimelineModel::failed, &window, [&](const QString& message) {
         if (window.model().state() != sonde::gui::TimelineModel::State::Failed ||

@@ -52,7 +52,7 @@ void MainWindow::buildLayout() {
   selectionText_ = new QLabel;
   hoverText_->setObjectName(QStringLiteral("hoverText"));
   hoverText_->setTextFormat(Qt::PlainText);
-  hoverText_->setMinimumWidth(1);  // a long name does not widen the window
+  hoverText_->setMinimumWidth(1);  // a long name must not widen the window
   hoverText_->setContentsMargins(8, 0, 0, 0);
   selectionText_->setContentsMargins(0, 0, 10, 2);
   selectionText_->setObjectName(QStringLiteral("selectionText"));
@@ -112,7 +112,7 @@ void MainWindow::buildActions() {
   add(this, tr("Find a track"), {Qt::CTRL | Qt::Key_P}, [this] { findTrack(); });
   add(this, tr("Quit"), {QKeySequence::Quit}, [this] { close(); });
   add(timeline_, tr("Search"), {Qt::Key_Slash}, [this] { search_->activate(); });
-  // Some platforms report the shift that a "?" takes, some do not.
+  // Only some platforms report the shift of a "?".
   add(timeline_, tr("Keys"), {Qt::Key_Question, Qt::SHIFT | Qt::Key_Question}, [this] {
     help_->show();
   });

@@ -30,7 +30,7 @@ class MainWindow : public QMainWindow {
   MainWindow();
 
   void open(const QStringList& paths);
-  // A trace has been shown since the window was made.
+  // A trace has been shown since the window was created.
   [[nodiscard]] bool everOpened() const { return everOpened_; }
   [[nodiscard]] TimelineModel& model() { return model_; }
   [[nodiscard]] ViewState& state() { return state_; }
@@ -71,7 +71,7 @@ class MainWindow : public QMainWindow {
   QLabel* hoverText_ = nullptr;
   QLabel* selectionText_ = nullptr;
   bool everOpened_ = false;
-  bool detailsWanted_ = true;  // until Q says otherwise
+  bool detailsWanted_ = true;  // toggled with Q
 };
 
 }  // namespace sonde::gui

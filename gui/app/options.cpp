@@ -54,7 +54,7 @@ Parsed parseOptions(int argc, char** argv) {
       ->type_name("PNG");
   app.add_option("--picture", picture, "Draw this SVG of sonde's, in place of a trace, as PNG")
       ->type_name("SVG")
-      ->group("");  // for `sonde breakdown --plot`: its help is no place for it
+      ->group("");  // hidden: it is for `sonde breakdown --plot`
   app.add_option("--view", view, "What to show: timeline")->type_name("VIEW");
   app.add_option("--size", size, "Of the window, in pixels (default 1440x900)")->type_name("WxH");
   app.add_option("--theme", theme, "system, light or dark")->type_name("THEME");

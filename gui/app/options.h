@@ -11,20 +11,20 @@ struct Options {
   enum class Theme { System, Light, Dark };
   QStringList traces;
   QString screenshot;  // a PNG to write instead of showing a window; empty: show it
-  QString picture;     // an SVG to write as that, instead of a trace
+  QString picture;     // an SVG to write as PNG, instead of a trace
   QString view = QStringLiteral("timeline");
   QSize size{1440, 900};
   Theme theme = Theme::System;
 };
 
-// What to do after reading the command line.
+// The result of reading the command line.
 struct Parsed {
   bool run = false;
   int exitCode = 0;  // when !run
   Options options;
 };
 
-// Prints help, the version and what is wrong itself. Exit codes: 2 usage.
+// Prints help, the version and errors itself. Exit codes: 2 usage.
 [[nodiscard]] Parsed parseOptions(int argc, char** argv);
 
 }  // namespace sonde::gui

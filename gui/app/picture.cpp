@@ -13,7 +13,7 @@
 namespace sonde::gui {
 namespace {
 
-constexpr int kMostPixels = 32'000;  // of a side, as a painter can
+constexpr int kMostPixels = 32'000;  // of a side; a painter's limit
 
 int complain(const QString& file, const char* what) {
   fmt::print(stderr, "sonde-gui: {} {}\n", file.toStdString(), what);

@@ -13,8 +13,8 @@
 namespace sonde::gui {
 namespace {
 
-// Layout changes of the docks and strips ask for more data: the window is done when a turn of the
-// loop finds it quiet and leaves it so.
+// Layout changes of the docks and strips request more data. The window is done when it is quiet
+// before and after a turn of the event loop.
 bool quiet(MainWindow& window) {
   const bool before = window.model().settled();
   QApplication::processEvents();

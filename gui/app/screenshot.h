@@ -1,4 +1,4 @@
-// Writes what a window shows as a PNG once everything in it has been read and painted. Main thread.
+// Writes a window's content as a PNG once all of it has been read and painted. Main thread.
 #pragma once
 
 #include <QString>

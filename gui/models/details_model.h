@@ -1,7 +1,7 @@
-// The details of one event as a tree of two columns: sections, and in them a name and a value each.
+// The details of one event as a tree of two columns: sections with names and values.
 //
-// No node objects: a row's internal id is the number of its section plus one, a section's is zero.
-// Main thread.
+// There are no node objects: a row's internal id is its section's number plus one; a section's is
+// zero. Main thread.
 #pragma once
 
 #include "gui/trace/trace_data.h"

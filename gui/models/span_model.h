@@ -1,4 +1,4 @@
-// Totals by name of a selected span as a sortable table. Main thread.
+// A selected span's totals by name as a sortable table. Main thread.
 #pragma once
 
 #include "gui/trace/trace_data.h"
@@ -17,7 +17,7 @@ class SpanModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  // `spanNs` is what shares are of.
+  // `spanNs`: the length that shares refer to.
   void show(std::vector<SpanRow> rows, std::int64_t spanNs);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent) const override;

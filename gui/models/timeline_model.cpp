@@ -13,9 +13,9 @@ namespace {
 using Slot = QueryWorker::Slot;
 
 constexpr double kResolutionSlack =
-    1.5;  // how far the pixels may change before blocks are read again
+    1.5;  // largest change of the pixels' length before blocks are read again
 
-// An error the window shows once; what was cancelled is never delivered.
+// The message to show once. Cancelled queries are never delivered.
 QString messageOf(const Error& error) {
   return QString::fromStdString(error.message);
 }
@@ -97,7 +97,7 @@ bool TimelineModel::covers(const Viewport& viewport, const std::vector<int>& tra
 void TimelineModel::show(const Viewport& viewport, const std::vector<int>& tracks) {
   if (state_ != State::Ready || tracks.empty() || covers(viewport, tracks))
     return;
-  // Half a window more on each side, so that panning finds its blocks there.
+  // Half a window more on each side, so that blocks are ready when the user pans.
   asked_ = {viewport.beginNs() - viewport.spanNs() / 2,
             viewport.endNs() + viewport.spanNs() / 2,
             viewport.nsPerPixel(),
@@ -118,7 +118,7 @@ void TimelineModel::show(const Viewport& viewport, const std::vector<int>& track
 void TimelineModel::accept(WindowReply reply) {
   for (TrackBlocks& track : reply.tracks)
     blocks_[track.track] = std::move(track.blocks);
-  // What is far off screen is not kept: memory follows the window, not the way that led to it.
+  // Drops blocks far off screen: memory depends on the window, not on the way to it.
   if (static_cast<std::size_t>(blocks_.size()) > 4 * reply.request.tracks.size() + 64)
     blocks_.removeIf([&](QHash<int, std::vector<Block>>::iterator entry) {
       return !std::binary_search(
@@ -143,7 +143,7 @@ const Block* TimelineModel::hit(int track, int row, std::int64_t fromNs, std::in
   auto at = std::lower_bound(
       blocks->begin(), blocks->end(), std::pair<int, std::int64_t>(row, toNs + 1), before);
   const Block* best = nullptr;
-  // A row does not overlap itself, so only the last few before the time can reach it.
+  // Blocks of a row do not overlap, so only the last few before the time can reach it.
   for (int looks = 0; at != blocks->begin() && looks < 16; ++looks) {
     --at;
     if (at->row != row)

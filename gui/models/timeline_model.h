@@ -1,8 +1,8 @@
-// What the timeline shows: the open trace, the blocks of the window, the selected event, search and
-// area totals.
+// The data behind the timeline: the open trace, the blocks of the window, the selected event,
+// search and area totals.
 //
-// Views read it while painting and never wait: whatever is not here yet is asked for from the
-// worker and announced by a signal. Main thread only; owns the QueryWorker.
+// Views read it while painting and never wait: it requests missing data from the worker, and
+// announces it with a signal. Main thread only; owns the QueryWorker.
 #pragma once
 
 #include "gui/models/track_layout.h"
@@ -39,15 +39,15 @@ class TimelineModel : public QObject {
   void showEmptyThreads(bool show);
   void reveal(int track);
 
-  // Says what is on screen; asks the worker when the blocks at hand do not cover it at a fitting
-  // resolution.
+  // Sets what is on screen. Requests blocks from the worker if the present ones do not cover it at
+  // a fitting resolution.
   void show(const Viewport& viewport, const std::vector<int>& tracks);
-  // The blocks at hand, or asked for, serve this window.
+  // The present or requested blocks are enough for this window.
   [[nodiscard]] bool covers(const Viewport& viewport, const std::vector<int>& tracks) const;
-  // The newest blocks of a track, perhaps of another resolution; nullptr: none yet.
+  // The newest blocks of a track, perhaps at another resolution; nullptr: none yet.
   [[nodiscard]] const std::vector<Block>* blocks(int track) const;
   [[nodiscard]] const QHash<std::uint32_t, QString>& names() const { return names_; }
-  // The innermost candidate: the shortest block of the row that covers a time in [fromNs, toNs].
+  // The shortest block of the row that covers a time in [fromNs, toNs].
   [[nodiscard]] const Block* hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const;
 
   void askOverview(int bins);
@@ -56,15 +56,15 @@ class TimelineModel : public QObject {
   void select(const EventRef& event);
   void clearSelection();
   [[nodiscard]] const std::optional<EventRef>& selectedRef() const { return selectedRef_; }
-  // Empty while they are read.
+  // Unset while they are read.
   [[nodiscard]] const std::optional<EventDetails>& details() const { return details_; }
   // Answers with scopeRead.
   void askScope(const EventRef& event);
   // Selects the next (+1) or previous (-1) event of the row.
   void step(int direction);
 
-  // Selects the first event at the other end of the selection's arrows: of those that go out, else
-  // of those that come in. Nothing happens where there is none.
+  // Selects the first event at the other end of the selection's arrows: of outgoing ones, else of
+  // incoming ones. Does nothing if there are no arrows.
   void follow(bool forward);
 
   // Selects the next hit; answers with searchFinished.
@@ -76,7 +76,7 @@ class TimelineModel : public QObject {
   void clearSpan();
   [[nodiscard]] const std::vector<SpanRow>& span() const { return span_; }
 
-  // Everything that was asked for has been answered.
+  // All requests have been answered.
   [[nodiscard]] bool settled() const { return worker_.idle(); }
 
  signals:
@@ -86,7 +86,7 @@ class TimelineModel : public QObject {
   void blocksChanged();
   void overviewChanged();
   void selectionChanged();
-  // The details are there. `moved`: the event was found by stepping, following or searching and
+  // The details have arrived. `moved`: the event was found by stepping, following or searching and
   // should be brought into view.
   void detailsChanged(bool moved);
   void scopeRead(const sonde::gui::EventRef& event, const QString& scope);
@@ -96,7 +96,7 @@ class TimelineModel : public QObject {
 
  private:
   void accept(WindowReply reply);
-  // Selects an event that was found, to be brought into view.
+  // Selects a found event and brings it into view.
   void moveTo(const EventRef& event);
   void readDetails(const EventRef& event, bool moved);
   void forget();
@@ -114,7 +114,8 @@ class TimelineModel : public QObject {
   std::optional<EventDetails> details_;
   QString searched_;
   std::vector<SpanRow> span_;
-  QueryWorker worker_;  // last: its thread ends before what its replies write to
+  QueryWorker worker_;  // last: its thread ends before the members that replies write to are
+                        // destroyed
 };
 
 }  // namespace sonde::gui

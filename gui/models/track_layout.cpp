@@ -6,7 +6,7 @@
 namespace sonde::gui {
 namespace {
 
-// The tracks [first, second) of each process; the skeleton keeps them together.
+// The tracks [first, second) of each process, which are contiguous in the skeleton.
 template <typename Visit>
 void forEachProcess(const Skeleton& skeleton, Visit visit) {
   std::size_t first = 0;
@@ -35,7 +35,7 @@ bool busyChannel(const TrackInfo& track) {
   return track.owner == Owner::Channel && track.rows > 0;
 }
 
-// What the tracks of a process tell, the least first; marks are those of forks and execs.
+// How informative a process's tracks are, least first. Marks: only of forks and execs.
 enum class Worth { Nothing, Marks, Transfers, Slices };
 
 int trackHeight(const TrackInfo& track) {
@@ -133,7 +133,7 @@ void TrackLayout::addThreadsAndChannels(const Skeleton& skeleton,
   const int process = skeleton.tracks[first].process;
   const auto begin = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last);
-  // What goes over the network stands beside the threads, unless it is much.
+  // A few network channels stand beside the threads; many are grouped.
   const auto network = std::count_if(
       begin, end, [&](const TrackInfo& track) { return track.network && shown(track); });
   const bool apart = network <= static_cast<std::ptrdiff_t>(kManyChannels);

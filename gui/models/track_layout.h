@@ -1,8 +1,8 @@
-// Where each process, group and track stands on the vertical axis of the timeline, and which of
-// them are folded.
+// The position of each process, group and track on the timeline's vertical axis, and which of them
+// are folded.
 //
-// A value computed from the skeleton; recomputed when a group is folded. Positions are in pixels of
-// the scrolled content, from 0. Finding the entry under a pixel is a binary search, so ten thousand
+// A value computed from the skeleton; computed again when a group is folded. Positions are pixels
+// of the scrolled content, from 0. Finding the entry at a pixel is a binary search, so ten thousand
 // threads cost no more than ten.
 #pragma once
 
@@ -23,8 +23,8 @@ struct LayoutEntry {
   int y = 0;
   int height = 0;
   bool folded = false;  // all but Type::Track
-  int hidden = 0;       // Type::Process: tracks without events that are not shown
-  int count = 0;        // Type::Device and Type::Channels: how many streams or channels
+  int hidden = 0;       // Type::Process: tracks without events that are hidden
+  int count = 0;        // Type::Device and Type::Channels: number of streams or channels
 };
 
 class TrackLayout {
@@ -33,17 +33,17 @@ class TrackLayout {
   static constexpr int kGroupHeight = 20;
   static constexpr int kRowHeight = 18;
   static constexpr int kTrackPadding = 3;          // above and below a track's rows
-  static constexpr std::size_t kManyChannels = 6;  // a process with more begins with them folded
+  static constexpr std::size_t kManyChannels = 6;  // a process with more has them folded at first
 
-  // Keeps no reference to `skeleton`. Folds what is many, and processes that only passed
-  // bytes on, or only forked and ran programs, where others did more.
+  // Keeps no reference to `skeleton`. Folds large groups. Also folds processes that only passed
+  // bytes on, or only forked and ran programs, if others did more.
   void reset(const Skeleton& skeleton);
   void rebuild(const Skeleton& skeleton);
 
   void toggle(const Skeleton& skeleton, const LayoutEntry& entry);
   void foldAll(const Skeleton& skeleton, bool fold);
   void showEmpty(const Skeleton& skeleton, bool show);
-  // Unfolds whatever hides `track`.
+  // Unfolds all groups that hide `track`.
   void reveal(const Skeleton& skeleton, int track);
 
   [[nodiscard]] const std::vector<LayoutEntry>& entries() const { return entries_; }
@@ -51,20 +51,19 @@ class TrackLayout {
   [[nodiscard]] bool showsEmpty() const { return showEmpty_; }
   // Indices [first, second) of the entries that cross [top, bottom).
   [[nodiscard]] std::pair<std::size_t, std::size_t> between(int top, int bottom) const;
-  // The entry at `y`, nullptr below the last.
+  // The entry at `y`; nullptr below the last one.
   [[nodiscard]] const LayoutEntry* at(int y) const;
-  // Nothing was recorded on any track of the process: it is one line, unless empty tracks are
-  // shown.
+  // No track of the process has events: it is one line, unless empty tracks are shown.
   [[nodiscard]] bool quiet(int process) const { return quiet_.contains(process); }
-  // The entry of `track`, nullptr when it is folded away.
+  // The entry of `track`; nullptr if it is folded away.
   [[nodiscard]] const LayoutEntry* find(int track) const;
-  // Of a track that is folded away: the line of what it is folded into.
+  // The line of the folded group that contains a track.
   [[nodiscard]] const LayoutEntry* findFolded(const TrackInfo& track) const;
 
  private:
   void add(LayoutEntry entry, int height);
   void addProcess(const Skeleton& skeleton, int process, std::size_t first, std::size_t last);
-  // Returns the first track that is none of a stream.
+  // Returns the first track that is not a stream's.
   std::size_t addStreams(const Skeleton& skeleton, std::size_t first, std::size_t last);
   void addThreadsAndChannels(const Skeleton& skeleton, std::size_t first, std::size_t last);
   [[nodiscard]] bool shown(const TrackInfo& track) const { return track.rows > 0 || showEmpty_; }

@@ -1,7 +1,7 @@
-// Processes and their threads and channels as a tree, for finding a track by name.
+// Processes with their threads and channels as a tree, for finding a track by name.
 //
-// No node objects: a track's internal id is its process's number plus one, a process's is zero. The
-// skeleton is copied, so the model outlives a trace that is closed. Main thread.
+// There are no node objects: a track's internal id is its process's number plus one; a process's is
+// zero. Copies the skeleton, so the model may outlive its trace. Main thread.
 #pragma once
 
 #include "gui/trace/trace_data.h"
@@ -18,7 +18,7 @@ class TrackModel : public QAbstractItemModel {
  public:
   enum Column { Name, Detail, Events, ColumnCount };
   static constexpr int kTrackRole =
-      Qt::UserRole;  // index in Skeleton::tracks; of a process its first, -1: none
+      Qt::UserRole;  // index in Skeleton::tracks; for a process its first track, -1: none
 
   using QAbstractItemModel::QAbstractItemModel;
 

@@ -1,5 +1,5 @@
-// What the timeline and the overview show together: the window on time, the selected area, the
-// marks. Main thread.
+// The state shared by timeline and overview: the window on time, the selected area, the marks. Main
+// thread.
 #pragma once
 
 #include "gui/models/viewport.h"
@@ -21,7 +21,7 @@ struct Span {
 };
 
 struct Mark {
-  Span span;  // of no length: a flag
+  Span span;  // a flag if it has no length
   QString label;
   bool kept = false;  // the next mark does not replace it
 };
@@ -33,12 +33,12 @@ class ViewState : public QObject {
   using QObject::QObject;
 
   [[nodiscard]] const Viewport& viewport() const { return viewport_; }
-  // Announces `changed` when the viewport differs.
+  // Emits `changed` if the viewport differs.
   void setViewport(const Viewport& viewport);
   [[nodiscard]] const std::optional<Span>& area() const { return area_; }
   void setArea(const std::optional<Span>& area);
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
-  // Replaces the mark that is not kept, if there is one. The same span again takes its mark away.
+  // Replaces the mark that is not kept, if any. Repeating a span removes its mark.
   void mark(const Span& span, bool keep);
   void clearMarks();
   void reset(const Viewport& viewport);

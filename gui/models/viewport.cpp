@@ -6,7 +6,7 @@
 namespace sonde::gui {
 namespace {
 
-// How much of the window may be empty beside the trace, so that its first slice does not stick to
+// The part of the window that may be empty beside the trace, so that its first slice does not touch
 // the edge.
 constexpr std::int64_t kMarginParts = 50;
 

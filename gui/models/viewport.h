@@ -1,9 +1,8 @@
-// Which part of the trace's time lies under which pixels of the timeline.
+// Maps the trace's time to pixels of the timeline.
 //
-// Times are int64 nanoseconds and stay so: a pixel is computed from the distance to the window's
-// left edge, never from an absolute time, so that a trace days after its clock's zero is as sharp
-// as one at zero, and panning there and back ends where it began. A plain value; copy it to the
-// thread that needs it.
+// Times stay int64 nanoseconds. A pixel is computed from the distance to the window's left edge,
+// never from an absolute time. So a trace days after its clock's zero is as sharp as one at zero,
+// and panning there and back ends at the start. A plain value; copy it to the thread that needs it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@ class Viewport {
  public:
   static constexpr std::int64_t kMinSpanNs = 100;
 
-  // The span of the whole trace. Requires: begin <= end. Shows all of it.
+  // The span of the whole trace; shows all of it. Requires: begin <= end.
   void setBounds(std::int64_t beginNs, std::int64_t endNs);
-  // The window keeps its left edge and span; Requires: width > 0.
+  // Keeps the window's left edge and span. Requires: width > 0.
   void setWidth(int pixels);
 
   [[nodiscard]] std::int64_t beginNs() const { return begin_; }
@@ -27,17 +26,17 @@ class Viewport {
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] double nsPerPixel() const;
 
-  // The pixel of a time, with its fraction; beyond the window it goes on and may be far outside.
+  // The pixel of a time, with its fraction; may be far outside of the window.
   [[nodiscard]] double xAt(std::int64_t ns) const;
   // The time at the left edge of pixel `x`, rounded to the nearest nanosecond.
   [[nodiscard]] std::int64_t timeAt(double x) const;
 
-  // Scales the span by `factor` (< 1 zooms in) and keeps the time under pixel `x` there.
+  // Scales the span by `factor` (< 1 zooms in); the time at pixel `x` stays there.
   void zoomAt(double x, double factor);
-  // Moves the window later by `pixels`.
+  // Moves the window to the right by `pixels`.
   void panPixels(double pixels);
   void panNs(std::int64_t ns);
-  // Shows [begin, end) with a margin of `marginShare` of it on each side.
+  // Shows [begin, end) with a margin of `marginShare` of its length on each side.
   void show(std::int64_t beginNs, std::int64_t endNs, double marginShare = 0.0);
   void fit();
   [[nodiscard]] bool showsAll() const;

@@ -1,6 +1,6 @@
-// Collects the sections of readDetails(): what all events have here and in reader_details.cpp, with
-// slices and transfers; what only those of a stream have in reader_device_details.cpp. Worker's
-// thread; lives for one event.
+// Collects the sections of readDetails(). reader_details.cpp has the common part, slices and
+// transfers; reader_device_details.cpp has the events of streams. Worker's thread; lives for one
+// event.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -36,7 +36,7 @@ class DetailsReader {
   Result<void> addArguments(const char* owner, std::int64_t id);
   Result<void> addCounters(std::int64_t sliceId);
   Result<void> addParents(const QString& title, std::int64_t sliceId);
-  // A section of the columns that are not NULL of the rows of `sql`, with `id` as ?1.
+  // A section with the non-NULL columns of the rows of `sql`; ?1 is `id`.
   Result<void> addColumns(const QString& title, const char* sql, std::int64_t id);
   [[nodiscard]] QString valueOf(const store::Statement& row, int column, const QString& name) const;
   [[nodiscard]] const TrackInfo& trackOf(const FoundEvent& event) const {

@@ -38,7 +38,7 @@ std::int64_t HostClock::toJob(std::int64_t hostNs) const {
 }
 
 std::int64_t HostClock::toHost(std::int64_t jobNs) const {
-  // The map moves times by little and hardly changes over that distance: two steps settle it.
+  // The map moves times only little, and hardly changes over that distance: two steps are enough.
   std::int64_t hostNs = jobNs;
   for (int step = 0; step < 3; ++step)
     hostNs -= toJob(hostNs) - jobNs;

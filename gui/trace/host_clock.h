@@ -1,5 +1,5 @@
-// A host's job time on the common clock of a merged job, by the rows of `clock_map`. A plain value;
-// any thread.
+// Converts a host's job time to the common clock of a merged job, by the rows of `clock_map`. A
+// plain value; any thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -14,7 +14,7 @@ class HostClock {
  public:
   static Result<HostClock> read(const store::Database& trace, std::int64_t hostId);
 
-  // The common time of a time of this host; the time itself where the map says nothing.
+  // The common time for a time of this host; the same time if the map has no entry.
   [[nodiscard]] std::int64_t toJob(std::int64_t hostNs) const;
   // The inverse, exact to the drift's rounding.
   [[nodiscard]] std::int64_t toHost(std::int64_t jobNs) const;

@@ -9,8 +9,7 @@
 namespace sonde::gui {
 namespace {
 
-// The slices of a line do not overlap: what reaches into a window from the left is the last that
-// starts before it.
+// Slices of a line do not overlap. Only the last one that starts before a window can reach into it.
 const std::string& slicesSql() {
   static const std::string sql =
       "SELECT id, start_ns, dur_ns, name_id, kind, CASE WHEN dur_ns IS NULL THEN " +
@@ -22,8 +21,8 @@ const std::string& slicesSql() {
       "AND start_ns <= ?4), ?4) ORDER BY start_ns, id";
   return sql;
 }
-// Those of a lane of a stream or channel may. How far back a reader looks for what reaches into the
-// window, and for where each stands, is ?4.
+// Work in a lane of a stream or channel may overlap. ?4 is how far back a reader looks for work
+// that reaches into the window, and for its rows.
 constexpr const char* kWork =
     "SELECT id, start_ns AS start, dur_ns, name_id, 'kernel', coalesce(bytes, 0) FROM kernel "
     "WHERE stream_id = ?1 AND start_ns < ?3 AND start_ns >= coalesce((SELECT start_ns FROM kernel "
@@ -50,7 +49,7 @@ constexpr const char* kLevels =
     "AND start_ns < ?7 AND start_ns >= coalesce((SELECT max(start_ns) FROM lod WHERE owner = ?1 "
     "AND owner_id = ?2 AND lane = ?3 AND depth = ?4 AND level = ?5 AND start_ns <= ?6), ?6) "
     "ORDER BY start_ns";
-// What a level leaves out of a single slice: that it never ended, or that its end was lost.
+// The facts about a single slice that a level lacks: it never ended, or its end was lost.
 const std::string& lengthSql() {
   static const std::string sql = "SELECT dur_ns, coalesce(" + store::atMostSql("slice.id") +
                                  ", 0) FROM slice WHERE id = ?1 AND dur_ns IS NULL";
@@ -58,11 +57,11 @@ const std::string& lengthSql() {
 }
 constexpr int kRowsBetweenLooks = 256;
 constexpr int kLevelStep = 2;
-// Events before the window that are placed, too, where a lane has several rows: where each stands
-// follows from the last instant at which nothing ran.
+// The number of events before the window that are also placed if a lane has several rows: an
+// event's row depends on all events since the lane was last idle.
 constexpr int kLookBack = 1024;
 constexpr double kWidthsPerPixel = 0.5;  // a level's width is at most two pixels
-constexpr double kPixelsToPointAt = 4;   // a narrower block is not asked for its exact length
+constexpr double kPixelsToPointAt = 4;   // the exact length of a narrower block is not read
 
 std::string_view ownerWord(Owner owner) {
   if (owner == Owner::Stream)
@@ -70,13 +69,13 @@ std::string_view ownerWord(Owner owner) {
   return owner == Owner::Thread ? "thread" : "channel";
 }
 
-// Of what a stream or a channel did: when it began, if it never ended.
+// The begin, for work of a stream or channel that never ended.
 std::int64_t seenUntil(const Block& block) {
   return endOf(block, block.startNs);
 }
 
-// The few overlapping events of a busy lane, in a trace without levels for them, seen from far: one
-// block for their whole row.
+// For the few overlapping events of a busy lane without levels, seen from afar: one block for their
+// whole row.
 Block summaryOf(const Line& line, const HostClock& clock, Kind kind) {
   Block block;
   block.startNs = clock.toJob(line.startNs);
@@ -175,8 +174,8 @@ Result<void> LineQuery::readPacked(const TrackInfo& track,
                                    const Visit& visit) {
   static constexpr const char* kSql[] = {nullptr, kWork, kSyncs, kTransfers};
   static constexpr Kind kFar[] = {Kind::Range, Kind::Kernel, Kind::StreamSync, Kind::Send};
-  // Which depth an event has is not stored: those of a whole lane are read with its first line and
-  // packed anew.
+  // The depth of an event is not stored: the first line of a lane reads all its events and packs
+  // them anew.
   const auto ofLane = [&](const Line& other) { return other.lane == line.lane; };
   const auto depths = std::count_if(track.lines.begin(), track.lines.end(), ofLane);
   const auto& first = *std::find_if(track.lines.begin(), track.lines.end(), ofLane);

@@ -1,7 +1,7 @@
 // Reads the blocks of one line of a track in a time range, from the events themselves or from a
 // level of detail.
 //
-// Holds its prepared statements for the many lines of a window. Worker's thread; not after its
+// Keeps prepared statements for the many lines of a window. Worker's thread; must not outlive its
 // database.
 #pragma once
 
@@ -24,9 +24,9 @@ class LineQuery {
   LineQuery(const store::Database& trace, const Cancellation& cancellation)
       : trace_(trace), cancellation_(cancellation) {}
 
-  // Visits the blocks that cross the request's span, by start; its resolution chooses the level, 0:
-  // the events themselves. For streams and channels, where events of a lane may overlap, the first
-  // line of the lane brings those of all.
+  // Visits the blocks that cross the request's span, by start. The resolution selects the level; 0:
+  // the events themselves. In streams and channels, where events of a lane may overlap, the first
+  // line of a lane reads the events of all its lines.
   Result<void> read(const TrackInfo& track,
                     const Line& line,
                     const HostClock& clock,
@@ -35,11 +35,11 @@ class LineQuery {
 
   [[nodiscard]] bool cancelled() const noexcept { return cancellation_.requested(); }
 
-  // The level for this resolution; empty: the events themselves.
+  // The level for this resolution; unset: the events themselves.
   [[nodiscard]] static std::optional<int> levelFor(const Line& line, double nsPerPixel);
 
  private:
-  // Which table the events of a line are in.
+  // The table of a line's events.
   enum class Events { Slices, Work, Syncs, Transfers, Count };
 
   static Events eventsOf(const TrackInfo& track, const Line& line);

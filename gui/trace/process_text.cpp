@@ -13,7 +13,8 @@ QString withoutFolders(const QString& word) {
   return name.isEmpty() ? word : name;
 }
 
-// The program and the first script without their folders; other paths are what a command is about.
+// Removes the folders of the program and of the first script; other paths are the command's
+// subject.
 QString shortCommand(const QString& command) {
   static const QRegularExpression kInterpreter(QStringLiteral("^(python[0-9.]*|(ba|da|z)?sh)$"));
   QStringList words = command.split(QLatin1Char(' '));

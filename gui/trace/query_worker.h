@@ -1,9 +1,9 @@
-// The one thread on which the window's database is read, so that painting never waits for a query.
+// The only thread that reads the window's database, so that painting never waits for a query.
 //
-// Each Slot holds at most one job: a newer one replaces what waits there and cancels what runs
-// there. A job runs on the worker's thread with the reader; the Reply that it returns runs later on
-// the thread that owns the QueryWorker, unless the job was cancelled meanwhile. All members but
-// Cancellation are for the owner's thread.
+// Each Slot holds at most one job: a newer one replaces the waiting one and cancels the running
+// one. A job runs on the worker's thread with the reader. Its Reply runs later on the thread that
+// owns the QueryWorker, unless the job was cancelled. All members except Cancellation are for the
+// owner's thread.
 #pragma once
 
 #include "base/result.h"
@@ -22,7 +22,7 @@ namespace sonde::gui {
 
 class TraceReader;
 
-// Asked by a running job every few hundred rows; a job that sees it set returns at once.
+// A running job checks it every few hundred rows, and returns at once if it is set.
 class Cancellation {
  public:
   void request() { requested_.store(true, std::memory_order_relaxed); }
@@ -32,7 +32,7 @@ class Cancellation {
   std::atomic<bool> requested_{false};
 };
 
-// Of a query that was given up.
+// The error of a cancelled query.
 inline Error cancelled() {
   return Error{ErrorCode::Io, "cancelled"};
 }
@@ -47,7 +47,7 @@ class QueryWorker : public QObject {
   using Job = std::function<Reply(TraceReader&, const Cancellation&)>;
 
   explicit QueryWorker(QObject* parent = nullptr);
-  // Cancels everything and waits for the job that runs.
+  // Cancels everything and waits for the running job.
   ~QueryWorker() override;
   QueryWorker(const QueryWorker&) = delete;
   QueryWorker& operator=(const QueryWorker&) = delete;
@@ -55,7 +55,7 @@ class QueryWorker : public QObject {
   void post(Slot slot, Job job);
   void cancel(Slot slot);
   void cancelAll();
-  // Nothing waits, runs, or is finished but not delivered.
+  // No job waits, runs, or has an undelivered reply.
   [[nodiscard]] bool idle() const { return outstanding_ == 0; }
 
  signals:
@@ -69,7 +69,7 @@ class QueryWorker : public QObject {
   static constexpr auto kSlots = static_cast<std::size_t>(Slot::Count);
 
   void run();
-  // The next task, or none when the worker is to end. Waits.
+  // Waits for the next task; false if the worker must end.
   bool take(Task& task);
   void deliver(const Reply& reply, const std::shared_ptr<Cancellation>& cancellation);
   void settle(int tasks);

@@ -20,7 +20,7 @@ bool endsWith(const QString& column, const char* ending) {
   return column.endsWith(QLatin1String(ending));
 }
 
-// The event of an import as it stood there: one JSON object, a row for each member.
+// An imported event's original arguments: one JSON object, a row for each member.
 void addMembers(DetailsSection& section, const QByteArray& json) {
   const QJsonObject members = QJsonDocument::fromJson(json).object();
   for (auto member = members.begin(); member != members.end(); ++member) {
@@ -128,7 +128,7 @@ Result<void> DetailsReader::readSlice() {
   SONDE_TRY(addCounters(id));
   SONDE_TRY(addParents("Inside", id));
   SONDE_TRY(addIteration(id));
-  // The time window keeps this to an index range: collectives have no index on slice_id.
+  // The time window limits this to an index range: collectives have no index on slice_id.
   SONDE_TRY(addColumns("Collective",
                        "SELECT c.op, c.bytes, c.send_bytes, c.recv_bytes, c.dtype, c.algorithm, "
                        "c.protocol, c.seq, c.root, c.peer, c.wait_ns, c.transfer_ns, "
@@ -182,7 +182,7 @@ Result<void> DetailsReader::readTransfer() {
   return addColumns("Columns", "SELECT * FROM transfer WHERE id = ?1", id);
 }
 
-// What the devices counted for a scope: sums over its stretches of time, all else weighted by them.
+// A scope's hardware counters: sums over its stretches of time; other values are weighted by time.
 Result<void> DetailsReader::addCounters(std::int64_t sliceId) {
   SONDE_TRY_ASSIGN(auto rows,
                    trace_.prepare("SELECT n.text, iif(n.text GLOB '*.sum', sum(m.value), "
@@ -227,7 +227,7 @@ Result<void> DetailsReader::addArguments(const char* owner, std::int64_t id) {
 }
 
 Result<void> DetailsReader::addParents(const QString& title, std::int64_t id) {
-  // The limit ends a chain that a damaged file has closed to a ring.
+  // The limit ends a chain that forms a circle in a damaged file.
   SONDE_TRY_ASSIGN(
       auto rows,
       trace_.prepare(

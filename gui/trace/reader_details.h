@@ -1,4 +1,4 @@
-// The sections that the details panel shows of one event. Worker's thread.
+// Reads the sections of the details panel for one event. Worker's thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -9,7 +9,8 @@
 
 namespace sonde::gui {
 
-// `found` says which event, `arrows` what it is tied to; `skeleton` resolves tracks and what 0 is.
+// `found`: the event; `arrows`: the events it is linked to; `skeleton`: tracks, and the origin of
+// times.
 [[nodiscard]] Result<std::vector<DetailsSection>> readDetails(const store::Database& trace,
                                                               const Skeleton& skeleton,
                                                               const FoundEvent& found,

@@ -1,4 +1,4 @@
-// What the details panel says of the events of a stream, and of a call that launched some.
+// The details panel's sections for events of a stream, and for a call that launched some.
 #include "gui/trace/details_reader.h"
 #include "gui/trace/time_format.h"
 
@@ -62,7 +62,7 @@ void DetailsReader::addLaunched() {
   sections_.push_back(std::move(section));
 }
 
-// Where it was launched: the scope, the slices around the call, the iteration.
+// The place of the launch: the scope, the slices around the call, the iteration.
 Result<void> DetailsReader::addLaunchScope() {
   const std::int64_t id = found_.ref.id;
   const bool kernel = found_.ref.table == Table::Kernel;
@@ -95,7 +95,7 @@ Result<void> DetailsReader::readKernel() {
       id));
   addLaunch();
   SONDE_TRY(addLaunchScope());
-  // The time window keeps this to an index range: collectives have no index on kernel_id.
+  // The time window limits this to an index range: collectives have no index on kernel_id.
   SONDE_TRY(addColumns(
       "Collective",
       "SELECT c.op, c.bytes, c.send_bytes, c.recv_bytes, c.dtype, c.algorithm, c.protocol, c.seq, "

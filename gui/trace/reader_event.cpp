@@ -1,5 +1,4 @@
-// The parts of TraceReader that are about one event: where it stands, its scope, its neighbours,
-// what its arrows tie it to.
+// The parts of TraceReader for one event: its place, its scope, its neighbours, and its arrows.
 #include "analysis/store/open_slice.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/trace_reader.h"
@@ -15,7 +14,7 @@
 namespace sonde::gui {
 namespace {
 
-// By Table, with ?1 the id. Columns: owner, start, duration, kind, name, lane, depth, bytes.
+// By Table; ?1 is the id. Columns: owner, start, duration, kind, name, lane, depth, bytes.
 constexpr std::array kEvents = {
     "SELECT thread_id, start_ns, dur_ns, kind, name_id, lane, depth, 0 FROM slice WHERE id = ?1",
     "SELECT stream_id, start_ns, dur_ns, 'kernel', name_id, 0, 0, coalesce(bytes, 0) FROM kernel "
@@ -26,7 +25,7 @@ constexpr std::array kEvents = {
     "SELECT channel_id, start_ns, dur_ns, direction, 0, direction = 'receive', 0, bytes "
     "FROM transfer WHERE id = ?1"};
 
-// By Table: one text. Of a synchronisation nothing is known but the call.
+// By Table: one text. For a synchronisation only the call is known.
 constexpr std::array kScopes = {
     "SELECT n.text || CASE s.scope_how WHEN 'inherited' THEN ', inherited' ELSE '' END "
     "FROM slice s JOIN slice o ON o.id = s.scope_id JOIN string n ON n.id = o.name_id "
@@ -39,7 +38,7 @@ constexpr std::array kScopes = {
     "SELECT coalesce(nullif(h.name, ''), 'thread') || ' ' || h.tid FROM transfer t "
     "JOIN thread h ON h.id = t.thread_id WHERE t.id = ?1"};
 
-// A call and what it launched have one correlation in their process.
+// A call and the work it launched have one correlation in their process.
 constexpr const char* kLaunched =
     "SELECT 1, k.id, k.start_ns AS start FROM slice s JOIN kernel k "
     "ON k.correlation_id = s.correlation_id AND k.launch_slice_id = s.id WHERE s.id = ?1 UNION ALL "
@@ -51,7 +50,7 @@ constexpr const char* kLaunched =
 static_assert(static_cast<int>(Table::Kernel) == 1 && static_cast<int>(Table::Copy) == 2 &&
               static_cast<int>(Table::Sync) == 3);
 
-// By Table: the call that launched it, where there can be one.
+// By Table: the call that launched it, if there can be one.
 constexpr std::array<const char*, 5> kLaunches = {
     nullptr,
     "SELECT s.id FROM kernel k JOIN slice s ON s.id = k.launch_slice_id WHERE k.id = ?1",
@@ -103,8 +102,8 @@ Result<FoundEvent> TraceReader::found(const EventRef& ref) {
   return event;
 }
 
-// Which row an event of a lane with several has is not stored: it is where the window would show
-// it.
+// The row of an event in a lane with several rows is not stored: it is the row in the current
+// window.
 Result<void> TraceReader::place(FoundEvent& event, std::int64_t lane, std::int64_t depth) {
   const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(event.track));
   const bool packed = track.owner != Owner::Thread;
@@ -188,7 +187,7 @@ Result<std::optional<EventRef>> TraceReader::neighbour(const EventRef& event, in
   return std::optional(EventRef{event.table, row.integer(0)});
 }
 
-// Kernels and copies follow each other; of those that start together kernels come first.
+// Kernels and copies in one sequence; if they start together, kernels come first.
 Result<std::optional<EventRef>> TraceReader::neighbourOnStream(const FoundEvent& event,
                                                                int direction) {
   using Limits = std::numeric_limits<std::int64_t>;

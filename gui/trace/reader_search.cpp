@@ -1,5 +1,4 @@
-// The parts of TraceReader that go through many events: search by name, totals of a span, the
-// overview.
+// The parts of TraceReader that read many events: search by name, totals of a span, the overview.
 #include "gui/trace/line_query.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/trace_reader.h"
@@ -11,18 +10,18 @@
 namespace sonde::gui {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 65'536;  // between two looks at the cancellation
+constexpr std::int64_t kRowsAtOnce = 65'536;  // between two checks for cancellation
 constexpr std::size_t kMaxHits = 1'000'000;
-constexpr std::size_t kOverviewTracks = 400;  // the busiest; more would not be seen in the strip
+constexpr std::size_t kOverviewTracks = 400;  // the busiest; more would not be visible in the strip
 
-// Of a process that only marked instants.
+// Whether a process only has instants.
 bool blank(const OverviewRow& row) {
   return std::none_of(
       row.bins.begin(), row.bins.end(), [](const OverviewRow::Bin& bin) { return bin.busy > 0; });
 }
 
-// The tracks that the overview sums up. What threads did says more than what devices did, and that
-// more than what channels carried.
+// The tracks that the overview sums up. Threads are more informative than devices, and these more
+// than channels.
 std::vector<int> busiest(const Skeleton& skeleton) {
   bool work = false;
   std::vector<bool> hosts(skeleton.processes.size());
@@ -175,7 +174,7 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
     OverviewRow& row = rows[static_cast<std::size_t>(track.process)];
     row.bins.resize(static_cast<std::size_t>(bins));
     const auto add = [&](const Block& block) { row.add(block, begin, span, skeleton_.endNs); };
-    // An iteration says little of what was done, so the rows below it show through.
+    // An iteration does not show the kind of work, so rows below it take precedence.
     SONDE_TRY(readTrack(query, at, request, add, 1));
   }
   for (OverviewRow& row : rows) {

@@ -14,12 +14,11 @@
 namespace sonde::gui {
 namespace {
 
-// What a person looks for comes first: an interpreter may be started through dozens of programs, of
-// which only the forks and execs are marked. Processes that did nothing else come after all ranks.
+// Orders processes by importance: an interpreter may be started through dozens of programs that
+// only have marks of forks and execs. Processes without other events come after all ranks.
 //
-// A line of anything but such marks has it in its first rows, so this reads few slices beside them.
-// Counts are compared by their digits: workers that did about as much stand in the order they were
-// started in.
+// A line with other events has one among its first rows, so this reads few slices. Counts are
+// compared by their number of digits: workers with similar amounts keep the order of their starts.
 constexpr const char* kProcesses = R"(
 WITH work AS (
   SELECT process_id, sum(count) AS slices FROM (
@@ -152,7 +151,7 @@ Result<void> SkeletonReader::readDevices() {
 }
 
 Result<void> SkeletonReader::readStreams() {
-  // The driver's number of what is on no stream: CUPTI_SYNCHRONIZATION_INVALID_VALUE.
+  // The driver's number for events without a stream: CUPTI_SYNCHRONIZATION_INVALID_VALUE.
   constexpr std::int64_t kNoStream = 0xffffffff;
   return forEachRow(
       "SELECT id, process_id, device_id, number, name FROM stream ORDER BY number, id",
@@ -190,7 +189,7 @@ Result<void> SkeletonReader::readThreads() {
       });
 }
 
-// "10.0.0.1:4000 ⇄ 10.0.0.2:29500"; an address that both ends share stands once.
+// "10.0.0.1:4000 ⇄ 10.0.0.2:29500"; an address that both ends share appears once.
 QString endpoints(const QString& local, const QString& remote) {
   const qsizetype port = remote.lastIndexOf(u':');
   const bool oneHost = port > 0 && local.left(local.lastIndexOf(u':')) == remote.left(port);
@@ -209,7 +208,7 @@ Result<void> SkeletonReader::readChannels() {
         const QString remote = qtext(row.text(4));
         const auto pid = row.optionalInteger(6);
         const auto rank = row.optionalInteger(5);
-        // The other end of a pipe has no address that would say anything.
+        // The address of a pipe's other end is not informative.
         QString peer = row.text(2) == "pipe" ? QStringLiteral("end not recorded") : remote;
         if (pid)
           peer = rank ? QStringLiteral("rank %1 (pid %2)").arg(*rank).arg(*pid)
@@ -274,7 +273,7 @@ Result<void> SkeletonReader::readIterations() {
   return {};
 }
 
-// The many are counted by their lines, synchronisation not at all.
+// Slices and device work are counted by their lines; synchronisation is not counted.
 Result<void> SkeletonReader::readEvents() {
   return forEachRow(
       "SELECT (SELECT coalesce(sum(count), 0) FROM line WHERE owner <> 'stream' OR lane = 0)"

@@ -12,7 +12,7 @@ constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMinute = 60 * kSecond;
-constexpr std::int64_t kClockFrom = 2 * kMinute;  // from here on m:ss reads better than seconds
+constexpr std::int64_t kClockFrom = 2 * kMinute;  // from here on m:ss is more readable than seconds
 
 struct Unit {
   std::int64_t ns;
@@ -29,7 +29,7 @@ const Unit& unitFor(std::int64_t ns) {
   return found == kUnits.end() ? kUnits.back() : *found;
 }
 
-// Decimals of `unit` that show steps of `resolutionNs`.
+// The decimals of `unit` needed to show steps of `resolutionNs`.
 int decimalsFor(const Unit& unit, std::int64_t resolutionNs) {
   int decimals = unit.decimals;
   for (std::int64_t step = std::max<std::int64_t>(resolutionNs, 1);
@@ -65,7 +65,7 @@ QString clock(std::int64_t ns, std::int64_t resolutionNs) {
       .arg(padded);
 }
 
-// `largestNs` picks the unit, so that all marks of an axis share one.
+// `largestNs` determines the unit, so that all marks of an axis share one.
 QString timeText(std::int64_t ns, std::int64_t largestNs, std::int64_t resolutionNs) {
   if (ns == 0)
     return QStringLiteral("0");

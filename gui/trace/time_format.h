@@ -1,5 +1,4 @@
-// Times and sizes as people read them: the unit follows the size of the value, digits follow the
-// resolution in use.
+// Formats times and sizes: the unit depends on the value, the digits on the resolution.
 #pragma once
 
 #include <QString>
@@ -12,7 +11,7 @@ namespace sonde::gui {
 // "0 ns", "512 ns", "1.234 µs", "16.67 ms", "3.2 s", "2 min 05 s": four significant digits.
 [[nodiscard]] QString formatDuration(std::int64_t ns);
 
-// A time since the trace's beginning, with every digit that `resolutionNs` makes meaningful: "1.204
+// A time since the trace's begin, with every digit that is significant at `resolutionNs`: "1.204
 // 350 s".
 [[nodiscard]] QString formatTime(std::int64_t ns, std::int64_t resolutionNs);
 
@@ -29,8 +28,8 @@ struct Tick {
 };
 
 // Marks at 1, 2 or 5 × 10^n ns (and at 1, 2, 5, 10, 15, 30 s and minutes) inside [beginNs, endNs],
-// relative to the trace's origin; labelled marks stand at least `minLabelPx` apart. Requires: endNs
-// > beginNs, width > 0.
+// relative to the trace's origin; labelled marks are at least `minLabelPx` apart. Requires: endNs >
+// beginNs, width > 0.
 [[nodiscard]] std::vector<Tick> ticks(std::int64_t beginNs,
                                       std::int64_t endNs,
                                       int width,

@@ -1,6 +1,6 @@
-// What the timeline knows of a trace: its skeleton (read once) and blocks (read per window). Plain
-// values, made by TraceReader on the worker's thread and handed over whole, so nothing here is
-// shared between threads.
+// The timeline's data of a trace: its skeleton (read once) and blocks (read per window). Plain
+// values; TraceReader makes them on the worker's thread and hands them over whole, so threads share
+// nothing.
 #pragma once
 
 #include <QHash>
@@ -13,8 +13,8 @@
 
 namespace sonde::gui {
 
-// `slice.kind` of the schema, numbered as model::SliceKind, the two directions of a transfer, and
-// what a device did, the last five numbered as model::SyncKind.
+// The kinds of events: `slice.kind` numbered as model::SliceKind, the two directions of a transfer,
+// and device events, the last five numbered as model::SyncKind.
 enum class Kind : std::uint8_t {
   Phase = 1,
   Operation,
@@ -48,65 +48,65 @@ enum class Kind : std::uint8_t {
   EventWait,
 };
 inline constexpr Kind kLastKind = Kind::EventWait;
-// Of a word of `slice.kind`, of `transfer.direction`, "kernel", or of `copy.kind`.
+// The kind for a word of `slice.kind`, `transfer.direction` or `copy.kind`, or for "kernel".
 [[nodiscard]] Kind kindOf(std::string_view word);
-// Of a word of `sync.kind`.
+// The kind for a word of `sync.kind`.
 [[nodiscard]] Kind kindOfSync(std::string_view word);
 [[nodiscard]] QString wordOf(Kind kind);
 
-// What has a track, in the order in which a process shows them.
+// The owners of tracks, in display order within a process.
 enum class Owner : std::uint8_t { Stream, Thread, Channel };
-// Where an event is stored.
+// The table of an event.
 enum class Table : std::uint8_t { Slice, Kernel, Copy, Sync, Transfer };
 [[nodiscard]] Owner ownerOf(Table table);
 
-// Which event is meant.
+// Identifies an event.
 struct EventRef {
   Table table = Table::Slice;
   std::int64_t id = 0;
   auto operator<=>(const EventRef&) const = default;
 };
 
-// One thing on a track: a slice, a transfer or what a stream did, or, when `count` > 1, the several
-// that a level of detail stands for.
+// A drawn rectangle on a track: a slice, a transfer or device work. If `count` > 1, the sum of
+// several events in a level of detail.
 struct Block {
   static constexpr std::int64_t kOpen = -1;
-  std::int64_t id = 0;  // of the event; of the longest one when count > 1
+  std::int64_t id = 0;  // of the event; of the longest one if count > 1
   std::int64_t startNs = 0;
   std::int64_t durNs = 0;     // kOpen: it never ended, or its end was lost
-  std::int64_t atMostNs = 0;  // how long it lasted at most, where its end was lost; else 0
-  std::int64_t busyNs = 0;    // of durNs, how much is covered; equals it when count == 1
+  std::int64_t atMostNs = 0;  // longest possible duration if its end was lost; else 0
+  std::int64_t busyNs = 0;    // the covered part of durNs; equal to it if count == 1
   std::int64_t bytes = 0;     // transfers and copies
   std::uint32_t count = 1;
-  std::uint32_t nameId = 0;  // 0: the kind says it all
+  std::uint32_t nameId = 0;  // 0: the kind is enough
   std::uint16_t row = 0;
   Kind kind = Kind::Range;
 };
 [[nodiscard]] EventRef refOf(const Block& block);
-// Where it is drawn to: its end, or the latest that it can have.
+// The end of its rectangle: its end, or the latest possible one.
 [[nodiscard]] std::int64_t endOf(const Block& block, std::int64_t traceEndNs);
 // "1.2 ms", "did not end", "at most 1.2 ms: its end was lost".
 [[nodiscard]] QString lengthOf(const Block& block);
-// Its name, or its kind where it has none.
+// Its name; without one, its kind.
 [[nodiscard]] QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names);
 
 struct ProcessInfo {
   std::int64_t id = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
-  std::optional<std::int64_t> childOf;  // pid of the parent, when that has the same rank
+  std::optional<std::int64_t> childOf;  // pid of the parent, if it has the same rank
   QString host;
   QString command;
   QString state;
-  std::int64_t slices = 0;                // with kernels and copies; 0: none, or only the marks of
-                                          // forks and execs
+  std::int64_t slices = 0;                // including kernels and copies; 0: none, or only the
+                                          // marks of forks and execs
   std::optional<std::int64_t> startNs{};  // job time
   std::optional<std::int64_t> endNs{};
   std::optional<std::int64_t> exitStatus{};
   std::optional<std::int64_t> exitSignal{};
 };
 
-// The rows of a track that hold one lane and depth of its owner.
+// The rows of a track for one lane and depth of its owner.
 struct Line {
   std::int32_t lane = 0;
   std::int32_t depth = 0;
@@ -120,7 +120,7 @@ struct Line {
 
 struct DeviceInfo {
   std::int64_t id = 0;
-  QString name;   // "gpu 3", as the report has it
+  QString name;   // "gpu 3", as in the report
   QString model;  // "NVIDIA A100-SXM4-80GB"; may be empty
 };
 
@@ -132,7 +132,7 @@ struct TrackInfo {
   QString name;          // "main", "gpu 3 · stream 7", "tcp 127.0.0.1:4242"
   QString detail;        // "thread 4242", "to 127.0.0.1:5000"
   bool network = false;  // a channel between processes that may be on different hosts
-  int rows = 0;          // 0: nothing happened on it
+  int rows = 0;          // 0: no events
   std::int64_t count = 0;
   std::vector<Line> lines;
 };
@@ -147,7 +147,7 @@ struct IterationInfo {
 };
 [[nodiscard]] std::int64_t endOf(const IterationInfo& iteration, std::int64_t traceEndNs);
 
-// The trace without its events. Times are job time; originNs is what the window calls 0.
+// The trace without its events. Times are job time; originNs is displayed as 0.
 struct Skeleton {
   QString title;
   std::int64_t originNs = 0;
@@ -155,8 +155,8 @@ struct Skeleton {
   std::int64_t endNs = 0;
   std::int64_t events = 0;  // as the report counts them
   std::int64_t lost = 0;    // records that could not be kept
-  bool unfinished = false;  // a recording that was not finished; what is shown is a snapshot of it
-  // Ranks first, in their order, and in each what did most; after all of them what did nothing.
+  bool unfinished = false;  // an unfinished recording; a snapshot of it is shown
+  // Ranks first, in order, and in each rank the busiest first; processes without events come last.
   std::vector<ProcessInfo> processes;
   std::vector<DeviceInfo> devices;        // by number
   std::vector<TrackInfo> tracks;          // by process: streams by device, threads, channels
@@ -169,7 +169,7 @@ struct TrackBlocks {
   std::vector<Block> blocks;
 };
 
-// What a window of the timeline needs.
+// A request for the blocks of a timeline window.
 struct WindowRequest {
   std::int64_t beginNs = 0;
   std::int64_t endNs = 0;
@@ -196,15 +196,15 @@ struct DetailsSection {
   std::vector<std::pair<QString, QString>> rows;
 };
 
-// What an event is tied to by arrows: a call and what it launched.
+// The events linked to one event by arrows: a call and the work it launched.
 struct Arrows {
-  static constexpr std::size_t kMax = 100;  // that are kept and drawn
-  std::vector<FoundEvent> from;             // where those come from that end at the event
-  std::vector<FoundEvent> to;               // where its own go to, by time
-  std::int64_t toCount = 0;                 // all of them
+  static constexpr std::size_t kMax = 100;  // the number that are kept and drawn
+  std::vector<FoundEvent> from;             // sources of arrows that end at the event
+  std::vector<FoundEvent> to;               // targets of its own arrows, by time
+  std::int64_t toCount = 0;                 // the full number
 };
 
-// Everything the details panel says of one event, and its arrows.
+// The content of the details panel for one event, and its arrows.
 struct EventDetails {
   FoundEvent event;
   Arrows arrows;
@@ -214,13 +214,13 @@ struct EventDetails {
 // The activity of one process over the whole trace, in equal bins.
 struct OverviewRow {
   struct Bin {
-    float busy = 0;           // share of the bin that is covered, up to 1 on each of its threads
-    Kind kind = Kind::Range;  // what took the longest part
+    float busy = 0;           // covered share of the bin; up to 1 for each thread
+    Kind kind = Kind::Range;  // of the longest part
     float most = 0;
-    std::uint32_t nameId = 0;  // of that
+    std::uint32_t nameId = 0;  // of the longest part
     QString name;
   };
-  std::vector<Bin> bins;  // empty: nothing that took time
+  std::vector<Bin> bins;  // empty: no event takes time
 
   // Requires: bins is not empty. The bins cover [beginNs, beginNs + spanNs].
   void add(const Block& block, std::int64_t beginNs, std::int64_t spanNs, std::int64_t traceEndNs);
@@ -233,7 +233,7 @@ struct SearchReply {
   bool capped = false;        // there are more hits than were kept
 };
 
-// What lies in a selected span, by name.
+// The events of one name in a selected span.
 struct SpanRow {
   QString name;
   Kind kind = Kind::Range;

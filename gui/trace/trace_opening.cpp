@@ -30,7 +30,7 @@ std::string quoted(std::string text) {
   return "'" + text + "'";
 }
 
-// A finished copy of a recording as it stands; the recording may go on meanwhile.
+// Makes a finished copy of a recording's current state; the recording may continue.
 Result<OpenedTrace> openSnapshot(store::Database recording) {
   SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
   const std::filesystem::path copy = nativePath(folder->filePath("snapshot.sonde"));

@@ -1,9 +1,9 @@
-// Opening what a person named: one trace, the ranks of a job, or a recording that was not finished.
+// Opens the files that the user named: one trace, the ranks of a job, or an unfinished recording.
 //
-// The window reads levels of detail and indexes, which only a finished trace has, and one file, not
-// many. So several traces are merged, and an unfinished recording is copied and finished, in a
-// temporary folder that lives as long as the OpenedTrace, or until a signal ends the program. The
-// files that were named are never written. Any thread.
+// The window needs one file with levels of detail and indexes, which only a finished trace has. So
+// several traces are merged, and an unfinished recording is copied and finished, in a temporary
+// folder. It lives as long as the OpenedTrace, or until a signal ends the program. Named files are
+// never written. Any thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -18,9 +18,9 @@
 namespace sonde::gui {
 
 struct OpenedTrace {
-  std::unique_ptr<store::Scratch> scratch;  // what is in the folder; nullptr as below
+  std::unique_ptr<store::Scratch> scratch;  // the folder's content; nullptr as below
   std::unique_ptr<QTemporaryDir>
-      folder;  // holds the file behind `database`; nullptr: it is the named one
+      folder;  // holds the file of `database`; nullptr: it is the named file
   store::Database database;
   bool unfinished = false;
 };

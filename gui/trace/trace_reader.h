@@ -1,10 +1,10 @@
-// Answers the window's questions from one trace. Lives on the worker's thread with its database
+// Answers the window's queries from one trace. Lives on the worker's thread with its database
 // connection.
 //
-// Painting asks window() and overview(), which read `lod` at the level that fits the pixels, or an
-// index range where that is finer; the skeleton comes from the small tables and `line`. Only a
-// search by name, which a person starts, goes through all events, in steps. Long answers look at
-// the Cancellation and stop with an error that nobody reads.
+// For painting, window() and overview() read `lod` at the level that fits the pixels, or an index
+// range for finer views. The skeleton comes from the small tables and `line`. Only a user's search
+// by name reads all events, in steps. Long queries check the Cancellation and then return an error
+// that is ignored.
 #pragma once
 
 #include "analysis/store/communication_kernels.h"
@@ -28,10 +28,10 @@
 namespace sonde::gui {
 
 struct SearchRequest {
-  QString text;  // part of a name, without regard to case
+  QString text;  // part of a name, ignoring case
   std::int64_t fromNs = 0;
-  EventRef from;        // that fromNs belongs to, id 0: none
-  bool forward = true;  // the first hit after (fromNs, from), else the last before it; wraps round
+  EventRef from;        // the event at fromNs, id 0: none
+  bool forward = true;  // the first hit after (fromNs, from), else the last before it; wraps around
 };
 
 class TraceReader {
@@ -42,12 +42,12 @@ class TraceReader {
   // One row of `bins` per process, over the whole trace.
   Result<std::vector<OverviewRow>> overview(int bins, const Cancellation& cancellation);
   Result<EventDetails> details(const EventRef& event);
-  // "forward, inherited", of a transfer the thread that made it; empty: none.
+  // "forward, inherited"; for a transfer the thread that made it; empty: none.
   Result<QString> scopeOf(const EventRef& event);
-  // The next (+1) or previous (-1) event on the same row; empty at its end.
+  // The next (+1) or previous (-1) event in the same row; unset at the end.
   Result<std::optional<EventRef>> neighbour(const EventRef& event, int direction);
   Result<SearchReply> search(const SearchRequest& request, const Cancellation& cancellation);
-  // Totals by name of what lies in [beginNs, endNs) on the request's tracks, longest first.
+  // Totals by name of the events in [beginNs, endNs) on the request's tracks, longest first.
   Result<std::vector<SpanRow>> span(const WindowRequest& request, const Cancellation& cancellation);
 
  private:
@@ -65,13 +65,13 @@ class TraceReader {
   Result<void> collectHits(Table table,
                            const std::vector<bool>& names,
                            const Cancellation& cancellation);
-  // LineQuery::read, with the kernels of collectives told from the others.
+  // LineQuery::read, with collectives' kernels as a kind of their own.
   Result<void> read(LineQuery& query,
                     int track,
                     const Line& line,
                     const WindowRequest& request,
                     const LineQuery::Visit& visit);
-  // The lines of a track down to the depth `deepest`. Cancelled, the query says so.
+  // The lines of a track down to depth `deepest`. The query reports cancellation.
   Result<void> readTrack(LineQuery& query,
                          int track,
                          const WindowRequest& request,
@@ -88,9 +88,9 @@ class TraceReader {
   std::vector<HostClock> clocks_;  // by process
   QHash<QPair<int, std::int64_t>, int> trackOf_;
   QHash<std::uint32_t, QString> texts_;
-  std::optional<store::CommunicationKernels> communication_;  // none: not read yet
-  QHash<std::uint32_t, bool> collectives_;  // by name: whether a kernel so named is one
-  QString hitsOf_;                          // what hits_ were collected for
+  std::optional<store::CommunicationKernels> communication_;  // unset: not read yet
+  QHash<std::uint32_t, bool> collectives_;  // by name: whether such a kernel is a collective's
+  QString hitsOf_;                          // the text that hits_ were collected for
   std::vector<Hit> hits_;
 };
 

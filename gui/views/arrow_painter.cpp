@@ -11,7 +11,7 @@ namespace {
 constexpr double kHead = 7.0;
 constexpr double kMinBend = 14.0;
 constexpr double kMaxBend = 90.0;
-constexpr double kIntoSlice = 4.0;  // how far beside its left edge a wide slice is met
+constexpr double kIntoSlice = 4.0;  // distance from a wide slice's left edge to the arrow's end
 
 QPainterPath curveOf(const QPointF& from, const QPointF& to) {
   const double way = to.y() < from.y() ? -1.0 : 1.0;

@@ -1,4 +1,4 @@
-// Paints arrows from calls to what they launched, over the slices. Main thread.
+// Paints arrows from calls to the work they launched, over the slices. Main thread.
 #pragma once
 
 #include "gui/views/theme.h"
@@ -11,14 +11,14 @@
 
 namespace sonde::gui {
 
-// Where the two slices of an arrow are drawn.
+// The rectangles of an arrow's two slices.
 struct ArrowEnds {
   QRectF from;
   QRectF to;
 };
 
-// A call may return after its kernel has started: an arrow leaves the call where it ended, or where
-// the kernel starts if that is earlier, and ends at the kernel's start.
+// An arrow leaves the call at its end, or at the kernel's start if that is earlier, since a call
+// may return after its kernel has started. It ends at the kernel's start.
 [[nodiscard]] std::pair<QPointF, QPointF> arrowPoints(const ArrowEnds& ends);
 
 void paintArrows(QPainter& painter, const Theme& theme, const std::vector<ArrowEnds>& arrows);

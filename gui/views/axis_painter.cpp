@@ -23,7 +23,7 @@ std::vector<Tick> ticksOf(const AxisContext& context) {
                kMinLabelPx);
 }
 
-// "iteration 12", "12" or nothing, by the room there is.
+// "iteration 12", "12" or nothing, depending on the room.
 QString iterationLabel(const IterationInfo& iteration, double width, const QFontMetrics& metrics) {
   const QString number = QString::number(iteration.number);
   const QString whole =

@@ -1,5 +1,5 @@
-// Paints what belongs to the time axis: the ruler, the grid below it, bands of iterations, marks.
-// Free functions; main thread. `left` is the x of the viewport's pixel 0.
+// Paints the time axis: the ruler, the grid below it, bands of iterations, marks. Free functions;
+// main thread. `left` is the x of the viewport's pixel 0.
 #pragma once
 
 #include "gui/models/view_state.h"
@@ -24,24 +24,24 @@ struct AxisContext {
 void paintRuler(QPainter& painter, const QRect& rect, const AxisContext& context);
 void paintGrid(QPainter& painter, const QRect& rect, const AxisContext& context);
 
-// The iterations [first, last) of one process as alternating bands with their numbers.
+// Paints the iterations [first, last) of one process as alternating bands with numbers.
 void paintIterations(QPainter& painter,
                      const QRect& rect,
                      const AxisContext& context,
                      const IterationInfo* first,
                      const IterationInfo* last);
 
-// A span over `rect` with its edges.
+// Paints a span over `rect` with its edges.
 void paintSpan(QPainter& painter, const QRect& rect, const AxisContext& context, const Span& span);
 
-// Flags of the marks in the ruler and their lines below it.
+// Paints the marks' flags in the ruler and their lines below it.
 void paintMarks(QPainter& painter,
                 const QRect& ruler,
                 int bottom,
                 const AxisContext& context,
                 const std::vector<Mark>& marks);
 
-// The iterations of `process`; the skeleton keeps them together.
+// The iterations of `process`, which are contiguous in the skeleton.
 [[nodiscard]] std::pair<const IterationInfo*, const IterationInfo*> iterationsOf(
     const Skeleton& skeleton, int process);
 

@@ -1,4 +1,4 @@
-// The keys, over the whole window, until any key or click. Main thread.
+// Shows the keys over the whole window until any key or click. Main thread.
 #pragma once
 
 #include <QWidget>

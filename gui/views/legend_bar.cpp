@@ -52,7 +52,7 @@ void LegendBar::paintEvent(QPaintEvent* /*event*/) {
   for (std::size_t entry = 0; entry < entries.size(); ++entry) {
     const QRect line(at[entry], QSize(width(), lineHeight()));
     const int top = line.top() + (line.height() - kSwatch) / 2;
-    // Stripes from the first colour to the last, each over what is left of the swatch.
+    // Stripes from the first colour to the last, each over the rest of the swatch.
     const std::vector<QColor>& colors = entries[entry].colors;
     for (std::size_t stripe = 0; stripe < colors.size(); ++stripe) {
       const int from = static_cast<int>(stripe * kSwatch / colors.size());

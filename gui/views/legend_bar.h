@@ -1,4 +1,4 @@
-// Which colour stands for which kinds, in one line or as many as the width asks for. Main thread.
+// Shows the colours of kinds, in as many lines as the width requires. Main thread.
 #pragma once
 
 #include <QPoint>
@@ -17,8 +17,8 @@ class LegendBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Where each entry stands when lines are `width` long; the last point is where the next line
-  // would begin.
+  // The position of each entry in lines of length `width`; the last point is the begin of the next
+  // line.
   [[nodiscard]] std::vector<QPoint> places(int width) const;
   [[nodiscard]] int lineHeight() const { return fontMetrics().height() + 6; }
 };

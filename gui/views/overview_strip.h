@@ -1,7 +1,7 @@
-// The whole trace in a strip: what each process did when, and where the timeline's window lies.
+// Shows the whole trace in a strip: the activity of each process, and the timeline's window.
 //
 // Click or drag moves the window there; the wheel zooms it. Main thread; the model and the state
-// outlive it.
+// must outlive it.
 #pragma once
 
 #include "gui/models/timeline_model.h"

@@ -1,5 +1,5 @@
-// The line in which a name is typed that the timeline shall find. Enter: next, Shift+Enter:
-// previous, Esc: away. Main thread.
+// The input line of the search by name. Enter: next, Shift+Enter: previous, Esc: close. Main
+// thread.
 #pragma once
 
 #include "gui/trace/trace_data.h"

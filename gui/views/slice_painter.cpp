@@ -13,7 +13,7 @@ namespace {
 constexpr double kRowGap = 1.0;
 constexpr double kTextMargin = 4.0;
 constexpr double kMinTextWidth = 24.0;
-constexpr double kMinChars = 3.0;  // fewer with an ellipsis say nothing
+constexpr double kMinChars = 3.0;  // fewer letters with an ellipsis are not useful
 constexpr double kOutside = 8.0;   // rectangles are cut this far outside the window
 
 QString labelOf(const Block& block, const QString& name) {
@@ -27,7 +27,7 @@ QString labelOf(const Block& block, const QString& name) {
 }  // namespace
 
 QString SlicePainter::elided(const QString& label, double room) const {
-  // Of a short label half is better than an ellipsis.
+  // Half of a short label is better than an ellipsis.
   if (room >= averageChar_ * 6)
     return metrics_.elidedText(label, Qt::ElideRight, room);
   QString cut = label;
@@ -94,7 +94,7 @@ void SlicePainter::paintBlock(const Block& block, const QRectF& rect, const QStr
                     ? context_.theme.fill(name)
                     : context_.theme.fill(block.kind, name);
   if (block.count > 1 && block.durNs > 0) {
-    // What stands for many shows how much of its span they fill.
+    // The opacity of a summed block shows its covered share.
     const double busy = static_cast<double>(block.busyNs) / static_cast<double>(block.durNs);
     fill = context_.theme.faded(fill, 0.35 + 0.65 * std::clamp(busy, 0.0, 1.0));
   }
@@ -142,7 +142,7 @@ void SlicePainter::paintText(const Block& block,
                              const QRectF& rect,
                              const QColor& fill,
                              const QString& name) {
-  // The text of a slice that reaches out of the window stands inside it.
+  // The text of a slice that extends beyond the window stays inside it.
   const QRectF visible = rect.intersected(window_);
   const double room = visible.width() - 2 * kTextMargin;
   if (room < averageChar_ * kMinChars)

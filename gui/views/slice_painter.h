@@ -1,8 +1,8 @@
-// Paints the blocks of one track. Main thread; knows nothing of databases.
+// Paints the blocks of one track. Main thread; does not use the database.
 //
-// What is narrower than a pixel still shows: the first such block of a pixel column paints it,
-// later ones of the column are passed over, so a frame costs about the window's pixels and not the
-// number of slices.
+// Blocks narrower than a pixel remain visible: the first one in a pixel column paints it, and later
+// ones in the column are skipped. So a frame costs about the window's pixels, not the number of
+// slices.
 #pragma once
 
 #include "gui/models/viewport.h"
@@ -33,18 +33,19 @@ class SlicePainter {
  public:
   SlicePainter(QPainter& painter, const PaintContext& context);
 
-  // `left` and `top` are where the viewport's pixel 0 and the track's row 0 lie.
+  // `corner`: position of the viewport's pixel 0 and the track's row 0.
   void paint(const std::vector<Block>& blocks,
              const QHash<std::uint32_t, QString>& names,
              QPointF corner);
 
-  // Where `block` is drawn; at least one pixel wide. An open block reaches to the end of the trace.
+  // The rectangle of `block`; at least one pixel wide. An open block extends to the end of the
+  // trace.
   [[nodiscard]] static QRectF rectOf(const Block& block,
                                      const PaintContext& context,
                                      QPointF corner);
 
  private:
-  // Diamonds reach over what stands beside them, so they come last.
+  // Diamonds overlap their neighbours, so they come last.
   void paintMarks();
   void paintBlock(const Block& block, const QRectF& rect, const QString& name);
   void paintOpenEnd(const QRectF& rect, const QColor& fill);

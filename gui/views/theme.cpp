@@ -77,7 +77,7 @@ std::size_t hashOf(const QString& name) {
   return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
-// Whole steps of 8 bits, as the screen has them.
+// Whole 8-bit steps, as on the screen.
 QColor mixed(const QColor& a, const QColor& b, double shareOfB) {
   const auto part = [&](int x, int y) {
     return static_cast<int>(std::lround(x * (1.0 - shareOfB) + y * shareOfB));
@@ -85,7 +85,7 @@ QColor mixed(const QColor& a, const QColor& b, double shareOfB) {
   return {part(a.red(), b.red()), part(a.green(), b.green()), part(a.blue(), b.blue())};
 }
 
-// How much white (or black, below 0) a shade has.
+// The share of white in a shade; below 0 the share of black.
 constexpr std::array<double, 8> kShades = {0.55, 0.4, 0.26, 0.13, 0.0, -0.13, -0.26, -0.38};
 
 QColor shadeOf(const QColor& color, double shade) {

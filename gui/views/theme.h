@@ -1,8 +1,8 @@
 // The colours of the timeline, for a light or a dark desktop.
 //
-// Kinds share thirteen colours that stay apart for readers with the common colour-vision
-// deficiencies (after Okabe and Ito, and Tol's "muted" set) and differ in lightness as well as in
-// hue; the legend names them. A value; main thread.
+// Kinds share thirteen colours that remain distinct with the common colour-vision deficiencies
+// (after Okabe and Ito, and Tol's "muted" set). They differ in lightness as well as in hue; the
+// legend names them. A value; main thread.
 #pragma once
 
 #include "gui/trace/trace_data.h"
@@ -19,7 +19,7 @@ enum class ColorBy { Kind, Name };
 
 struct LegendEntry {
   QString label;
-  std::vector<QColor> colors;  // all that its kinds may have
+  std::vector<QColor> colors;  // all colours of its kinds
   std::vector<Kind> kinds;
 };
 
@@ -29,14 +29,15 @@ class Theme {
 
   [[nodiscard]] bool dark() const { return dark_; }
   [[nodiscard]] QColor fill(Kind kind) const;
-  // The colour of the kind, lighter or darker by the name where the kind alone says little: what
-  // programs name themselves. The same name has the same colour in every trace.
+  // The colour of the kind. It is lighter or darker depending on the name if the kind alone is not
+  // informative: for names from programs. A name has the same colour in every trace.
   [[nodiscard]] QColor fill(Kind kind, const QString& name) const;
-  // The same name has the same colour in every trace.
+  // A name has the same colour in every trace.
   [[nodiscard]] QColor fill(const QString& name) const;
-  // `fill` over the background, as opaque as `share` of 1.
+  // `fill` over the background with opacity `share`.
   [[nodiscard]] QColor faded(const QColor& fill, double share) const;
-  // Black or white, whichever reads better on `fill`: the contrast is at least 4.5 (WCAG 2.1, AA).
+  // Black or white, whichever is more readable on `fill`: the contrast is at least 4.5 (WCAG 2.1,
+  // AA).
   [[nodiscard]] static QColor textOn(const QColor& fill);
   [[nodiscard]] static std::vector<LegendEntry> legend();
 
@@ -48,7 +49,7 @@ class Theme {
   QColor grid;
   QColor border;
   QColor life;           // a process, from its start to its end
-  QColor lifeStrong;     // the same in full
+  QColor lifeStrong;     // the same, in full colour
   QColor selection;      // outline of the selected slice, edges of the area
   QColor selectionFill;  // the area, translucent
   QColor mark;
@@ -59,7 +60,7 @@ class Theme {
   bool dark_;
 };
 
-// A palette for Qt's own widgets; `dark` stands in for the desktop where it has none.
+// A palette for Qt's own widgets; `dark` applies if the desktop does not set one.
 [[nodiscard]] QPalette plainPalette(bool dark);
 
 }  // namespace sonde::gui

@@ -14,7 +14,7 @@ QRectF TimelineView::anchorOf(const FoundEvent& event) const {
   const LayoutEntry* entry = model_.layout().findFolded(track);
   if (entry == nullptr)
     return {};
-  // At the right place in time, on the line of what it is folded into.
+  // At its place in time, on the line of its folded group.
   const QPoint corner = contentCorner();
   return {corner.x() + state_.viewport().xAt(event.block.startNs),
           double(corner.y() + entry->y),

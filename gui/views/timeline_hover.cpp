@@ -1,4 +1,4 @@
-// What TimelineView says of what is under the mouse.
+// TimelineView's texts about the item under the mouse.
 #include "gui/trace/process_text.h"
 #include "gui/trace/time_format.h"
 #include "gui/views/timeline_view.h"
@@ -11,7 +11,7 @@
 namespace sonde::gui {
 namespace {
 
-constexpr int kHitSlack = 2;  // pixels beside a narrow slice that still mean it
+constexpr int kHitSlack = 2;  // pixels beside a narrow slice that still select it
 
 QString row(const QString& name, const QString& value) {
   return QStringLiteral("<tr><td style='padding-right:10px'>%1</td><td>%2</td></tr>")

@@ -1,4 +1,4 @@
-// What TimelineView does with keys, wheel and mouse. The keys are Perfetto's.
+// TimelineView's handling of keys, wheel and mouse. The keys are Perfetto's.
 #include "gui/views/timeline_view.h"
 
 #include <QKeyEvent>
@@ -12,15 +12,15 @@
 namespace sonde::gui {
 namespace {
 
-constexpr double kKeyZoom = 0.75;   // of the span, for one press
+constexpr double kKeyZoom = 0.75;   // of the span, per key press
 constexpr double kKeyPan = 0.15;    // of the window
-constexpr double kWheelZoom = 0.8;  // for one notch
+constexpr double kWheelZoom = 0.8;  // per notch
 constexpr double kNotch = 120.0;    // QWheelEvent's units
-constexpr int kClickSlack = 4;      // pixels that a click may move
+constexpr int kClickSlack = 4;      // pixels that the mouse may move during a click
 constexpr int kGrip = 4;            // pixels beside the edge of the label column
 constexpr int kMinLabelWidth = 120;
 constexpr int kMaxLabelWidth = 600;
-constexpr int kSliderSteps = 3;  // of the vertical scroll bar, for one notch
+constexpr int kSliderSteps = 3;  // of the vertical scroll bar, per notch
 
 }  // namespace
 
@@ -166,7 +166,7 @@ void TimelineView::selectArea(const QPoint& from, const QPoint& to) {
   const auto [left, right] = std::minmax({from.x(), to.x()});
   int top = std::min(from.y(), to.y()) - contentCorner().y();
   int bottom = std::max(from.y(), to.y()) - contentCorner().y() + 1;
-  if (from.y() < headerHeight()) {  // begun on the ruler: all tracks
+  if (from.y() < headerHeight()) {  // started on the ruler: all tracks
     top = 0;
     bottom = model_.layout().height();
   }

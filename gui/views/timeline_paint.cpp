@@ -1,4 +1,4 @@
-// How TimelineView looks.
+// Painting of TimelineView.
 #include "gui/trace/process_text.h"
 #include "gui/trace/time_format.h"
 #include "gui/views/axis_painter.h"
@@ -32,7 +32,7 @@ QString hiddenText(int hidden) {
                      : QStringLiteral("%1 tracks without events").arg(hidden);
 }
 
-// Of a stream: the first row of its synchronisation; -1: it has none.
+// The first row of a stream's synchronisation; -1: none.
 int rowOfSync(const TrackInfo& track) {
   const auto sync = std::find_if(
       track.lines.begin(), track.lines.end(), [](const Line& line) { return line.lane == 1; });
@@ -107,7 +107,7 @@ void TimelineView::paintTracks(QPainter& painter) {
   painter.save();
   painter.setClipRect(content);
   paintGrid(painter, time, axis);
-  // Before the rows: titles of processes run across it.
+  // Before the rows: titles of processes cross the line.
   painter.setPen(theme_.border);
   painter.drawLine(labelWidth_ - 1, content.top(), labelWidth_ - 1, content.bottom());
   const auto [first, last] = visibleEntries(0);

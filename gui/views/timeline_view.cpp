@@ -9,8 +9,7 @@
 namespace sonde::gui {
 namespace {
 
-constexpr double kSpeck =
-    4.0;  // pixels; an event narrower than this is zoomed to when it is jumped to
+constexpr double kSpeck = 4.0;  // pixels; a jump zooms to an event narrower than this
 
 }  // namespace
 
@@ -104,7 +103,7 @@ void TimelineView::request() {
   collect(0);
   if (model_.covers(state_.viewport(), tracks))
     return;
-  collect(screen / 2);  // so that scrolling finds its blocks there
+  collect(screen / 2);  // so that blocks are ready when the user scrolls
   model_.show(state_.viewport(), tracks);
 }
 

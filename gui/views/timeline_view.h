@@ -1,8 +1,8 @@
-// The timeline: ruler and iterations on top, below them processes with their streams, threads and
-// channels, labels on the left.
+// The timeline: ruler and iterations on top; below them processes with streams, threads and
+// channels; labels on the left.
 //
-// Paints from TimelineModel and ViewState and never queries; tells the model what is on screen.
-// Keys and wheel follow Perfetto's. Main thread; the model and the state outlive it.
+// Paints from TimelineModel and ViewState without queries; tells the model what is on screen. Keys
+// and wheel follow Perfetto. Main thread; the model and the state must outlive it.
 #pragma once
 
 #include "gui/models/timeline_model.h"
@@ -29,22 +29,20 @@ class TimelineView : public QAbstractScrollArea {
   void setColorBy(ColorBy colorBy);
   [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
   [[nodiscard]] int labelWidth() const { return labelWidth_; }
-  // Where the viewport's pixel 0 and the content's first row lie in viewport() coordinates.
+  // The position of the viewport's pixel 0 and the content's first row in viewport() coordinates.
   [[nodiscard]] QPoint contentCorner() const;
-  // Where a block of a track is drawn in viewport() coordinates; empty when its track is folded
-  // away.
+  // The rectangle of a track's block in viewport() coordinates; empty if the track is folded away.
   [[nodiscard]] QRectF rectOf(int track, const Block& block) const;
 
   void fit();
-  // The whole trace, or its iterations where it has some.
+  // Shows the whole trace, or its iterations if it has some.
   void showStart();
-  // Brings an event into view, unfolding and scrolling as needed; zooms only when it would be a
-  // speck.
+  // Brings an event into view: unfolds and scrolls as needed; zooms only if it would be tiny.
   void bringIntoView(const FoundEvent& event);
   void scrollToTrack(int track);
 
  signals:
-  // What is under the mouse, for the status line.
+  // The text about the item under the mouse, for the status line.
   void hovered(const QString& text);
   void labelWidthChanged(int width);
 
@@ -68,7 +66,7 @@ class TimelineView : public QAbstractScrollArea {
     Block block;
   };
 
-  // timeline_view.cpp: geometry and what is asked for
+  // timeline_view.cpp: geometry and requests
   [[nodiscard]] int headerHeight() const;
   [[nodiscard]] std::pair<std::size_t, std::size_t> visibleEntries(int margin) const;
   void updateScrollBar();

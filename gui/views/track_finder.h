@@ -1,4 +1,4 @@
-// A small window in which a process, thread or channel is found by a part of its name. Main thread.
+// A small window to find a process, thread or channel by a part of its name. Main thread.
 #pragma once
 
 #include "gui/models/track_model.h"

@@ -29,7 +29,7 @@ class RecorderNotes {
     pending_.losses.push_back({probe, kind, reason, count});
   }
 
-  // What recording costs, as was measured; rows of table overhead.
+  // Measured costs of recording; rows of table overhead.
   void addCosts(const std::vector<engine::correction::MeasuredCost>& costs) {
     pending_.costs.insert(pending_.costs.end(), costs.begin(), costs.end());
   }

@@ -39,7 +39,7 @@ Result<Session> withManifest(Session session) {
   return session;
 }
 
-// Of several sessions in a place the user has to name one.
+// The user has to name one of several sessions in a place.
 Error manySessions(const fs::path& place, const std::vector<fs::path>& folders) {
   std::string listed;
   for (const fs::path& folder : folders) {

@@ -112,7 +112,7 @@ def main():
 
     training = loader(arguments.steps * arguments.batch * world, seed=0)
     validation = loader(4 * arguments.batch * world, seed=1)
-    # Small buckets: the first gradients are on their way while the rest of backward still runs.
+    # Small buckets: the first gradients are sent while the rest of backward still runs.
     model = DistributedDataParallel(Network(), bucket_cap_mb=1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
     for epoch in range(arguments.epochs):
@@ -121,8 +121,8 @@ def main():
         if rank == 0:
             print(f"epoch {epoch} accuracy {accuracy:.3f}", flush=True)
     save(model, optimizer, rank)
-    # Gloo's threads may still be letting go of tensors, for which they need the interpreter's lock; PyTorch 1.13 holds it
-    # while it waits for them to end, for ever. Asleep, this thread does not.
+    # Gloo's threads may still be releasing tensors, for which they need the interpreter's lock. PyTorch 1.13 holds it while it
+    # waits for them to end, and so waits for ever. While this thread sleeps, the lock is free.
     time.sleep(0.2)
     dist.destroy_process_group()
 

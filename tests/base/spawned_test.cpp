@@ -29,7 +29,7 @@ TEST(RunToItsEnd, SaysWhatCannotBeStarted) {
   EXPECT_FALSE(runToItsEnd("/nowhere/at/all", {"all"}, "/dev/null"));
 }
 
-// The program interrupts its parent, as a terminal would, and would sleep on.
+// The program interrupts its parent, as a terminal does, and then sleeps.
 TEST(RunToItsEnd, AnInterruptEndsTheProgramAndNotTheCaller) {
   const auto status =
       runToItsEnd("/bin/sh", {"sh", "-c", "kill -TERM $PPID; exec sleep 600"}, "/dev/null");

@@ -78,7 +78,7 @@ TEST_F(WholeFile, WhatMayNotBeWrittenStays) {
   fs::permissions(file("s"), fs::perms::owner_read | fs::perms::others_read);
   fs::permissions(file("."), fs::perms::all);
   EXPECT_TRUE(test::inChild([&] {
-    if (::getuid() == 0) {  // who may do anything
+    if (::getuid() == 0) {  // root may write everywhere
       ASSERT_EQ(::setuid(65534), 0);
     }
     EXPECT_FALSE(checkWritable(file("s")));

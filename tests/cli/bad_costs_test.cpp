@@ -1,5 +1,5 @@
-// What `sonde report`, `breakdown` and `diff` make of costs of recording that are none, in a file
-// or in a trace: one line that says why not. And what a file that is right changes.
+// `sonde report`, `breakdown` and `diff` with invalid recording costs in a file or in a trace: one
+// line with the reason. Also the effect of a valid file.
 #include "analysis/store/database.h"
 #include "analysis/store/trace_file.h"
 #include "cli/shell/cost_file.h"
@@ -26,7 +26,7 @@ class BadCosts : public Verbs {
     test::writeText(folder_ / "cost.json", text);
     return folder_ / "cost.json";
   }
-  // A file that is for traces of write(), with this in its row.
+  // A file for traces of write(), with `cost` in its row.
   static std::string file(const std::string& cost,
                           const std::string& covariance = "[[0.01]]",
                           const std::string& schema = "1") {
@@ -103,7 +103,7 @@ TEST_F(BadCosts, AreRefusedByEachVerbThatTakesThem) {
   EXPECT_EQ(sonde({"report", trace, "--raw", "--overhead", costs("{}")}).status, 2);
 }
 
-// The errors of two probes that have more in common than either has.
+// A covariance that exceeds the variances of both probes.
 TEST_F(BadCosts, ACovarianceThatNoErrorsHaveIsRefused) {
   const std::string trace = traceForFile();
   const auto withOf = [&](const std::string& both) {
@@ -127,7 +127,7 @@ TEST_F(BadCosts, AGoodFileIsTaken) {
       file(R"("mean_ns": 1000000, "error_ns": 100000, "before_ns": 0, "inside_ns": 1000000)"));
   const json report = jsonOf(sonde({"report", trace, "--format", "json", "--overhead", cost}));
   EXPECT_EQ(report["iterations"][0]["ns"], 96 * test::kMs);
-  // Of several the one that is for a trace.
+  // If several files are given, the one for the trace counts.
   const std::string other = folder_ / "other.json";
   test::writeText(other, R"({"sources": "net", "build": "1", "cpu_model": ""})");
   const json diff = jsonOf(
@@ -170,7 +170,7 @@ TEST_F(BadCosts, AFileKeepsAllThatWasFound) {
   EXPECT_EQ(read.covariance, outcome.costs.costs.covariance);
 }
 
-// What a damaged trace says of costs.
+// Invalid costs in a damaged trace.
 TEST_F(BadCosts, InATraceAreDamage) {
   for (const char* const change :
        {"mean_ns = 9e999", "error_ns = 9e999", "before_ns = 9e999", "inside_ns = -9e999"}) {

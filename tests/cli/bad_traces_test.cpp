@@ -1,6 +1,5 @@
-// What `sonde report`, `breakdown` and `diff` make of traces that hold what no recorder should
-// write: an answer whose parts sum to the whole, or one line that says why not. Costs that are
-// none: bad_costs_test.cpp.
+// `sonde report`, `breakdown` and `diff` with traces that no recorder should write: an answer whose
+// parts sum to the whole, or one line with the reason. bad_costs_test.cpp covers invalid costs.
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +23,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-// A process of rank 0 with a thread, a stream and a row of what a scope costs.
+// A process of rank 0 with a thread, a stream and a row for the cost of a scope.
 struct Rig {
   explicit Rig(const std::string& path) : trace(path) {
     process = trace.add(model::Process{.hostId = trace.add(model::Host{.name = "h", .bootId = "b"}),

@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 
 constexpr breakdown::Dimensions kBy{.process = true, .operation = true, .category = true};
 
-// Operation i of N takes (N − i) ms in each rank, category c of C as much as any other; recorded
-// was a tenth more, and the interval is a twentieth to either side.
+// Operation i of N takes (N − i) ms in each rank; all C categories are equal. Recorded times are a
+// tenth more; the interval is a twentieth to either side.
 struct Job {
   int operations;
   int ranks;

@@ -1,4 +1,4 @@
-// What `sonde breakdown` says of small traces with known numbers.
+// `sonde breakdown` with small traces of known numbers.
 #include "analysis/store/database.h"
 #include "cli/breakdown/breakdown_output.h"
 #include "tests/cli/verbs_fixture.h"
@@ -162,7 +162,7 @@ TEST_F(BreakdownVerb, WorkWithoutAKnownEndIsCounted) {
   EXPECT_THAT(sonde({"breakdown", whole}).out, Not(HasSubstr("no end was recorded")));
 }
 
-// As after an exec, or of two hosts.
+// As after an exec, or with two hosts.
 TEST_F(BreakdownVerb, ProcessesOfOnePidAreToldApart) {
   const std::string path = folder_ / "same.sonde";
   {
@@ -258,7 +258,7 @@ TEST_F(BreakdownVerb, RefusesPicturesThatItCannotMake) {
   EXPECT_EQ(sonde({"report", picture}).status, 0) << "it is still a trace";
 }
 
-// sonde-gui draws PNG, and lies beside sonde.
+// sonde-gui draws PNG, and is beside sonde.
 TEST_F(BreakdownVerb, RefusesPngWithoutSondeGui) {
   namespace fs = std::filesystem;
   const std::string trace = write(0);
@@ -292,7 +292,7 @@ TEST_F(BreakdownVerb, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(sonde({"breakdown", "/nowhere.sonde"}).status, 3);
 }
 
-// Costs hold for one kind of processor: all machines of a job have to be of it.
+// Costs hold for one kind of processor: all machines of a job must have it.
 TEST_F(BreakdownVerb, CostsOfAnotherMachineAreRefusedWhicheverOfTheJobsItIs) {
   const std::string first = write(0);
   test::TrainingRun other;
@@ -325,7 +325,7 @@ TEST_F(BreakdownVerb, CostsOfAnotherMachineAreRefusedWhicheverOfTheJobsItIs) {
   EXPECT_EQ(sonde({"breakdown", first, second, "--overhead", costs}).status, 0);
 }
 
-// 2^63 ns are no time, and the difference to another one is no number.
+// 2^63 ns is not a valid time: differences to another time overflow.
 TEST_F(BreakdownVerb, AllVerbsRefuseTimesThatAreNone) {
   const std::string path = folder_ / "far.sonde";
   {

@@ -1,4 +1,4 @@
-// What `sonde report` and `sonde diff` say of runs out of which they take what recording cost.
+// `sonde report` and `sonde diff` with runs from which recording costs are subtracted.
 #include "analysis/store/database.h"
 #include "cli/report/report_times.h"
 #include "tests/cli/verbs_fixture.h"
@@ -176,7 +176,7 @@ TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
                         "recorder stored."));
 }
 
-// As of a trace that was trimmed to a block without a probe.
+// As in a trace that was trimmed to a block without a probe.
 TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
   test::TrainingRun run = costlyRun();
   run.sources = "annotation,torch,io";
@@ -185,7 +185,7 @@ TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
   const std::string masked = write(0, run);
   {
     auto trace = test::must(store::Database::open(masked, store::Access::ReadWrite));
-    test::must(trace.exec("UPDATE iteration SET dur_ns = dur_ns - 1000"));  // time in between
+    test::must(trace.exec("UPDATE iteration SET dur_ns = dur_ns - 1000"));  // leaves gaps
   }
   const json found = jsonOf(sonde({"report", masked, "--format", "json"}));
   EXPECT_EQ(found["iterations"].size(), 0U);
@@ -207,7 +207,7 @@ TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
 
 class CorrectedDiff : public Verbs {
  protected:
-  // Three runs of one rank a side, a minute after each other.
+  // Three runs of one rank per side, a minute apart.
   std::string side(const std::string& name, test::TrainingRun run, std::int64_t extraNs) {
     run.worldSize = 1;
     run.job = "";
@@ -228,7 +228,7 @@ class CorrectedDiff : public Verbs {
   }
 };
 
-// Side b recorded more: its iterations took 4 ms longer for nothing else.
+// Side b recorded more: only that made its iterations 4 ms longer.
 TEST_F(CorrectedDiff, SidesThatRecordedDifferentThingsAreComparedWithoutThat) {
   const std::string a = side("a", {}, 0);
   test::TrainingRun costly = costlyRun();
@@ -249,8 +249,8 @@ TEST_F(CorrectedDiff, SidesThatRecordedDifferentThingsAreComparedWithoutThat) {
               HasSubstr("recording took 3.8 % of one (± 0.1 %), taken out"));
 }
 
-// The interval of the difference is as wide as what was taken out is unsure, unless both sides are
-// off by the same.
+// The interval of the difference reflects the error of the subtracted costs, unless both sides
+// share the error.
 TEST_F(CorrectedDiff, HowSureTheCostsAreIsInTheInterval) {
   const auto width = [](const json& found) {
     return found["rows"][0]["high"].get<double>() - found["rows"][0]["low"].get<double>();
@@ -282,8 +282,8 @@ TEST_F(CorrectedDiff, IterationsInWhichProbesWereOffDoNotCount) {
   EXPECT_EQ(found["b"]["partial"], 0);
 }
 
-// As of a run with --calibrate: blocks without a probe, each followed by an iteration that puts its
-// hooks back. What does not count takes longer.
+// As in a run with --calibrate: blocks without a probe, each followed by an iteration that installs
+// the hooks again. Iterations that do not count take longer.
 TEST_F(CorrectedDiff, ReportAndBreakdownAverageTheSameIterations) {
   test::TrainingRun run;
   run.sources = "annotation,torch,io";

@@ -1,4 +1,4 @@
-// What `sonde diff` says of small traces with known numbers.
+// `sonde diff` with small traces of known numbers.
 #include "analysis/store/database.h"
 #include "tests/cli/verbs_fixture.h"
 
@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 class DiffVerb : public Verbs {
  protected:
-  // A rank's trace at `place` in the folder. Runs begin a minute after each other.
+  // Writes a rank's trace to `place` in the folder. Runs begin a minute apart.
   std::string writeRun(const std::string& place, test::TrainingRun run, int minute) {
     run.beginNs += minute * 60'000 * kMs;
     const std::string path = folder_ / place;
@@ -29,7 +29,7 @@ class DiffVerb : public Verbs {
     test::writeTrainingRun(path, run);
     return path;
   }
-  // Of one rank; every iteration is longer by `extraNs`.
+  // A run of one rank; every iteration is longer by `extraNs`.
   static test::TrainingRun runOf(std::int64_t extraNs, int iterations = 30) {
     test::TrainingRun run;
     run.worldSize = 1;
@@ -115,7 +115,7 @@ TEST_F(DiffVerb, ARunAndItselfDoNotDiffer) {
   EXPECT_THAT(document["notes"].dump(), HasSubstr("--run-noise"));
 }
 
-// A run that is there twice would pass for two that hardly differ.
+// A run that is given twice would look like two that hardly differ.
 TEST_F(DiffVerb, EachTraceIsOnItsSideOnce) {
   const std::string once = writeRun("a/run.sonde", runOf(0), 0);
   const std::string other = writeRun("b/run.sonde", runOf(0), 1);
@@ -137,7 +137,7 @@ TEST_F(DiffVerb, EachTraceIsOnItsSideOnce) {
   }
 }
 
-// As where a program counts from 0 again in each epoch.
+// As in a program that counts from 0 in each epoch.
 TEST_F(DiffVerb, NumbersThatComeAgainAreOtherIterations) {
   const std::string path = writeRun("a.sonde", runOf(0, 60), 0);
   const std::string again = writeRun("b.sonde", runOf(0, 60), 1);
@@ -173,7 +173,7 @@ TEST_F(DiffVerb, RanksOfAJobAreOneRun) {
     for (int rank = 0; rank < 2; ++rank) {
       test::TrainingRun training;
       training.rank = rank;
-      training.job = "none";  // as torchrun names every job
+      training.job = "none";  // torchrun's name of every job
       const std::string place =
           "job/run" + std::to_string(run) + "/rank" + std::to_string(rank) + ".sonde";
       writeRun(place, training, run);

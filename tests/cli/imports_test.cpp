@@ -1,4 +1,4 @@
-// The verbs on what `sonde import` made of other profilers' files, as a user meets them.
+// The verbs with `sonde import`'s traces of other profilers' files.
 #include "tests/cli/verbs_fixture.h"
 #include "tests/support/chakra_trace.h"
 #include "tests/support/nsight_export.h"
@@ -33,8 +33,8 @@ class Imports : public Verbs {
     NsightExport(path).fill().run(fmt::format("INSERT INTO MPI_RANKS VALUES ($TID, {})", rank));
     return path;
   }
-  // Three steps of torch.profiler's with what devices do in each, and a synchronisation of all of
-  // the device, which has no stream.
+  // Three steps of torch.profiler with device work in each, and a synchronisation of the whole
+  // device, which has no stream.
   std::string torch(int rank) const {
     json events = json::array();
     const auto add = [&](const char* category, const std::string& name, int at, json args) {

@@ -1,4 +1,4 @@
-// The verbs that speak to users of other tools, as a user meets them: `stats` and `export`.
+// The verbs for users of other tools: `stats` and `export`.
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What `sonde` says, and the status it ends with, when it is given what it cannot use.
+// The messages and exit statuses of `sonde` for unusable input.
 #include "analysis/store/database.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
@@ -33,7 +33,7 @@ class Refusals : public ::testing::Test {
     words.insert(words.begin(), SONDE_PROGRAM);
     return runProgram(words);
   }
-  // Ended by `sonde VERB: …` on one line, and by nothing else.
+  // Exits with `status` and prints only one line, `sonde VERB: …`.
   static void expectRefusal(const Finished& finished, const std::string& verb, int status) {
     EXPECT_EQ(finished.status, status) << finished.err;
     EXPECT_EQ(finished.out, "");
@@ -82,7 +82,7 @@ TEST_F(UnreadableTrace, IsStatus3AndOneLineOfEveryVerb) {
   }
 }
 
-// A file for `sonde import`, the status that it ends with and what is said of it.
+// A file for `sonde import`, with the expected exit status and message.
 struct BadImport {
   const char* name;
   const char* text;  // nullptr: there is no such file
@@ -90,7 +90,7 @@ struct BadImport {
   const char* what;
 };
 
-// The head of a gzip file and nothing, and one whose data is no such thing.
+// A gzip header without data, and one with other data.
 constexpr const char* kCutGzip = "\x1f\x8b\x08\x08";
 constexpr const char* kNoGzip = "\x1f\x8b\x08no gzip after these three bytes";
 
@@ -164,7 +164,7 @@ TEST_F(Refusals, WhatCannotBeImportedIsNamedWithThePlaceInIt) {
   }
 }
 
-// What Sonde asks a database is nothing to its user.
+// Messages must not contain Sonde's own SQL statements.
 TEST_F(Refusals, ADamagedDatabaseIsNamedWithoutTheStatementThatFailed) {
   const std::string file = trace("t.sqlite");
   std::string text = test::readText(file);
@@ -234,7 +234,7 @@ TEST_F(Refusals, ANumberThatIsNotAboveZeroIsNamed) {
     }
 }
 
-// A trace of Sonde's own is none of another profiler, and the other way round.
+// A trace of Sonde is not another profiler's file, and the other way round.
 TEST_F(Refusals, ATraceIsNotImported) {
   const Finished finished = sonde({"import", "-o", folder_ / "out.sonde", trace()});
   expectRefusal(finished, "import", 3);

@@ -1,5 +1,5 @@
-// What `sonde report` says of devices: the sections of --full, the keys of its JSON, and the
-// definitions of HolisticTraceAnalysis.
+// Devices in `sonde report`: the sections of --full, the keys of its JSON, and the definitions of
+// HolisticTraceAnalysis.
 #include "tests/support/device_trace.h"
 #include "tests/support/run_program.h"
 
@@ -176,7 +176,7 @@ TEST_F(DeviceReport, CompatHtaPutsItsNumbersIntoTheSameKeys) {
   EXPECT_EQ(rank["non_compute_ns"], 25 * kUs);
   EXPECT_DOUBLE_EQ(rank["comm_overlap"], 0.2);
   EXPECT_EQ(all["hta"]["launches"][0]["count"], 4);
-  EXPECT_EQ(all["iterations"].size(), 4U);  // what HTA has no say in stays
+  EXPECT_EQ(all["iterations"].size(), 4U);  // results that HTA does not define stay
 }
 
 TEST_F(DeviceReport, CompatHtaHasATableAndCsv) {
@@ -194,7 +194,7 @@ TEST_F(DeviceReport, CompatHtaListsStretchesOfSteps) {
   EXPECT_THAT(report({"--compat", "hta"}).out, HasSubstr("\nSteps: 0-4. Potential"));
 }
 
-// What no probe saw of a host is no idleness.
+// Unrecorded time of a host is not idle time.
 TEST_F(DeviceReport, IdleIsADevices) {
   writeJob(2);
   EXPECT_THAT(report({}).out, HasSubstr("  idle  "));
@@ -214,7 +214,7 @@ TEST_F(DeviceReport, CompatHtaOfNoDeviceSaysSo) {
   EXPECT_EQ(jsonOf({"--compat", "hta"})["ranks"], json::array());
 }
 
-// One event whose launch, end and length are not as they should be, and a copy of nothing.
+// An event with a wrong launch, end and length, and a copy of zero bytes.
 TEST_F(DeviceReport, DamagedWorkIsAccountedFor) {
   const Rank one = rank(0);
   step(one, 0, {0, 100 * kUs});

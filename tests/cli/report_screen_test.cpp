@@ -1,4 +1,4 @@
-// What of a report gives way so that it fits on a screen.
+// The parts of a report that shrink so that it fits on a screen.
 #include "cli/report/report_screen.h"
 
 #include "cli/report/report_text.h"
@@ -37,7 +37,7 @@ RankReport rankReport(std::int64_t number) {
   return rank;
 }
 
-// Of `ranks` ranks that recorded all there is.
+// A report of `ranks` ranks with all kinds of records.
 JobReport reportOf(std::int64_t ranks) {
   JobReport report;
   report.facts.command = "train";
@@ -121,7 +121,7 @@ TEST(ReportScreen, SubjectsThatGaveWayAreCounted) {
 }
 
 TEST(ReportScreen, OperationsTakeTheRoomThatIsLeft) {
-  // Data moved is more than a line a row: what it leaves is more than was missing.
+  // The traffic takes more than a line per row: without it there is more room than was missing.
   const auto height = [](const RowLimits& limits) {
     return limits.operations + (limits.traffic > 0 ? 20 + limits.traffic : 0) + limits.iterations;
   };

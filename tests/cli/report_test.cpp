@@ -1,4 +1,4 @@
-// What `sonde report` says of small traces with known numbers.
+// `sonde report` with small traces of known numbers.
 #include "cli/report/report_lines.h"
 #include "cli/report/report_text.h"
 #include "tests/cli/verbs_fixture.h"
@@ -108,7 +108,7 @@ TEST_F(Report, JsonHasRanksAsNumbersEverywhere) {
   }
 }
 
-// A program that only annotates, over `wallNs`: of what it computed nothing was recorded.
+// A program that only annotates, over `wallNs`; its computing was not recorded.
 void writeAnnotatedRun(const std::string& path, std::int64_t wallNs, bool collective) {
   test::TraceBuilder trace(path);
   const auto host = trace.add(model::Host{.name = "host-a", .bootId = "boot-a"});
@@ -165,7 +165,7 @@ TEST_F(Report, GivesNoShareOfACoreForAnInstant) {
   EXPECT_THAT(sonde({"report", trace}).out, HasSubstr("\nRecording  0.50 s of CPU, 24"));
 }
 
-// A process of `writeTree`: `parent` is the place of another in the list.
+// A process of `writeTree`: `parent` is the index of another one.
 struct Member {
   const char* command;
   std::optional<int> parent;
@@ -173,8 +173,8 @@ struct Member {
   bool operates = false;
 };
 
-// Processes that start 1 ms after one another; what the facts of `metadata` say is said by the one
-// at the place that is given.
+// Processes that start 1 ms after one another; each fact of `metadata` comes from the process with
+// its index.
 void writeTree(const std::string& path,
                const std::vector<Member>& members,
                const std::vector<std::tuple<int, const char*, const char*>>& metadata = {}) {
@@ -240,7 +240,7 @@ TEST_F(Report, ShowsWhatTheProgramSaysOfItself) {
             {{"train", {}, 0, true}, {"train", {}, 1, true}},
             {{0, "seed", "7"},
              {0, "algorithm", "sgd"},
-             {0, "algorithm", "adam"},  // the later call stands
+             {0, "algorithm", "adam"},  // the later call counts
              {1, "algorithm", "adam"},
              {1, "seed", "8"},
              {1, "env.RANK", "1"},

@@ -1,5 +1,5 @@
-// What `sonde report` says of how a job used its machines: the lines of its screen, the sections of
-// --full and the keys of its JSON.
+// The use of machines in `sonde report`: the lines of its screen, the sections of --full and the
+// keys of its JSON.
 #include "tests/support/device_trace.h"
 #include "tests/support/run_program.h"
 
@@ -63,7 +63,7 @@ class UsageReport : public test::DeviceTrace {
                                       .unit = unit,
                                       .kind = kind});
   }
-  // Which counted so much in 100 ms.
+  // A meter that counts `joules` in 100 ms.
   void meter(model::CounterId counter, double joules) {
     trace_->add(model::Sample{counter, 0, 0});
     trace_->add(model::Sample{counter, 100 * kMs, joules});
@@ -97,7 +97,7 @@ TEST_F(UsageReport, HasALineForEachSubject) {
   EXPECT_THAT(text, HasSubstr("Energy     gpu 0 (GPU energy): 59 J"));
 }
 
-// Meters come by machine and device: this is neither the first nor the last one.
+// Meters are ordered by machine and device: this one is neither the first nor the last.
 TEST_F(UsageReport, EnergyIsThatOfTheDeviceThatTookMost) {
   constexpr double kJoules[] = {5, 9, 7};
   for (std::int64_t number = 0; number < 3; ++number) {

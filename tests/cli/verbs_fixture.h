@@ -1,4 +1,4 @@
-// Runs the program as a user does, on small traces in a folder that goes away.
+// Runs the program as a user does, on small traces in a temporary folder.
 #pragma once
 
 #include "tests/support/run_program.h"
@@ -19,7 +19,7 @@ namespace sonde::cli {
 
 class Verbs : public ::testing::Test {
  protected:
-  // An answer, or one line that says why there is none.
+  // An answer, or one line with the reason for its absence.
   static void expectAnswerOrReason(const test::Finished& finished, const std::string& verb) {
     EXPECT_THAT(finished.status, ::testing::AnyOf(0, 2, 3)) << finished.err;
     if (finished.status == 0) {

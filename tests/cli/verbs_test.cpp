@@ -1,4 +1,4 @@
-// The verbs that read traces, as a user meets them: the program is run on a small job of two ranks.
+// The verbs that read traces: runs the program on a small job of two ranks.
 #include "analysis/store/each_row.h"
 #include "tests/cli/verbs_fixture.h"
 
@@ -81,7 +81,7 @@ TEST_F(Verbs, MergeWritesATraceAndASummary) {
   EXPECT_THAT(again.err, HasSubstr("exists: give -f"));
 }
 
-// The tables of the first traces. Whatever was added since may be missing: no verb needs it.
+// The tables of the first traces. Later tables may be missing: no verb requires them.
 const std::set<std::string> kFirstTables = {"meta",
                                             "string",
                                             "host",

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What is drawn of parts: "GROUP, BAR: SERIES" with the begin and the width of the rectangle.
+// A drawn part: "GROUP, BAR: SERIES" with begin and width of its rectangle.
 struct Drawn {
   std::string what;
   double x = 0;
@@ -32,7 +32,7 @@ std::vector<Drawn> partsOf(const std::string& svg) {
   return drawn;
 }
 
-// Forward took 60 ms, and 100 were recorded.
+// Forward took 60 ms; 100 ms were recorded.
 BarChart chartOf() {
   BarChart chart;
   chart.title = "job.sonde";

@@ -141,8 +141,8 @@ TEST_F(ChromeExporterTest, IsImportedAgainAsItWas) {
     EXPECT_EQ(test::must(after.queryText(query)), test::must(before.queryText(query))) << query;
 }
 
-// Two ranks of a host of their own each, whose threads wait for their device; both waits have the
-// correlation 5, and a third has one that no call has.
+// Two ranks on different hosts, whose threads wait for their device. Both waits have correlation 5;
+// a third wait has one without a call.
 void writeWaits(const std::string& path) {
   test::TraceBuilder trace(path);
   for (const std::int64_t rank : {0, 1}) {
@@ -243,7 +243,7 @@ TEST_F(ChromeOf, IsJsonWhateverAnImportedArgumentIs) {
   trace.finish();
   const json chrome = exportedFrom(folder_ / "nan.sonde");
   EXPECT_EQ(chrome["traceEvents"].back()["args"], json({{"loss", "NaN"}, {"lr", 0.5}}));
-  // Nor does it say what nobody knows.
+  // It omits unknown facts, too.
   EXPECT_EQ(chrome["distributedInfo"], json({{"rank", 0}}));
   EXPECT_EQ(chrome.count("deviceProperties"), 0U);
 }

@@ -1,4 +1,4 @@
-// A small trace with one of each thing that viewers show, for the exporters' tests.
+// A small trace with one of each item that viewers show, for the exporters' tests.
 #pragma once
 
 #include "analysis/export/output_file.h"
@@ -22,7 +22,7 @@ namespace sonde::test {
 inline constexpr std::int64_t kZeroNs = 1'000'000'000'000'000'123;
 void writeViewersTrace(const std::string& path);
 
-// What `write` writes.
+// The output of `write`.
 using Exporter = std::function<Result<void>(const store::Database&, exports::OutputFile&)>;
 std::string exported(const std::string& trace, const std::string& output, const Exporter& write);
 

@@ -22,7 +22,8 @@ struct Span {
 
 class FoldedExporter : public ::testing::Test {
  protected:
-  // Of a thread that has these, each on a lane of its own, as what overlaps without nesting has.
+  // The output for a thread with these spans, each on a lane of its own, like all that overlap
+  // without nesting.
   std::string folded(const std::vector<Span>& spans) {
     {
       test::TraceBuilder trace(folder_ / "a.sonde");

@@ -31,7 +31,7 @@ class PerfettoExporterTest : public ::testing::Test {
         tracks_[packet.track_descriptor().uuid()] = packet.track_descriptor();
     }
   }
-  // "begin launch 100" of each event of the track, in the file's order.
+  // "begin launch 100" for each event of the track, in the file's order.
   std::vector<std::string> eventsOf(const std::string& track) const {
     std::vector<std::string> texts;
     for (const auto& packet : trace_.packet()) {

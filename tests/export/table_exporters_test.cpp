@@ -1,4 +1,4 @@
-// The exporters whose output is plain text: tables and folded stacks.
+// Exporters with plain text output: tables and folded stacks.
 #include "analysis/export/csv/csv_exporter.h"
 #include "analysis/export/folded/folded_exporter.h"
 #include "analysis/store/trace_file.h"

@@ -25,7 +25,7 @@ class AbortedCollectives : public ::testing::Test {
   model::CommunicatorId communicator() {
     return trace_.add(model::Communicator{.processId = process_, .jobKey = "nccl:1", .size = 2});
   }
-  // Whose call returns at once.
+  // A collective whose call returns at once.
   model::CollectiveId collective(model::CommunicatorId in,
                                  std::int64_t start,
                                  model::OptionalInt duration,
@@ -87,7 +87,7 @@ class AbortedCollectives : public ::testing::Test {
 
 TEST_F(AbortedCollectives, AreThoseThatHadNotEndedByThen) {
   collective(aborted_, 10, 5);
-  collective(aborted_, 20, 100);  // made to end
+  collective(aborted_, 20, 100);  // its end was forced
   collective(aborted_, 30, {});
   collective(aborted_, 90, {});
   collective(aborted_, 93, {});
@@ -122,7 +122,7 @@ TEST_F(AbortedCollectives, AreNotThoseWhoseEndNothingTells) {
   EXPECT_THAT(marked(kMarked), ElementsAre("40"));
 }
 
-// As in a healthy run that ends by aborting its communicators, inside one node, without CUPTI.
+// A healthy run that aborts its communicators at the end, inside one node, without CUPTI.
 TEST_F(AbortedCollectives, AreNoneInACommunicatorOfWhichNoEndIsKnown) {
   collective(aborted_, 10, {});
   collective(other_, 20, 5);
@@ -132,7 +132,7 @@ TEST_F(AbortedCollectives, AreNoneInACommunicatorOfWhichNoEndIsKnown) {
 }
 
 TEST_F(AbortedCollectives, AreAllThatRanWhereTheFirstHung) {
-  collective(aborted_, 10, 100);  // made to end
+  collective(aborted_, 10, 100);  // its end was forced
   collective(aborted_, 30, {});
   abortAt(90);
   EXPECT_THAT(marked(kRows), ElementsAre("10|-|1", "30|-|1"));
@@ -143,7 +143,7 @@ TEST_F(AbortedCollectives, AreThoseWhoseCallHadNotReturned) {
   model::Collective blocked = rowOf(aborted_, 20);
   blocked.sliceId = call(20, 95);
   trace_.add(blocked);
-  trace_.add(rowOf(aborted_, 30));  // nor ever did
+  trace_.add(rowOf(aborted_, 30));  // it never ended either
   abortAt(90);
   EXPECT_THAT(marked(kMarked), ElementsAre("20", "30"));
 }

@@ -27,7 +27,7 @@ class BackwardLinks : public TemporaryFolder {
     }
   }
 
-  // An operator that is told `node` as `key`.
+  // An operator with the argument `key` = `node`.
   std::int64_t add(std::int64_t thread, std::int64_t start, const char* key, std::int64_t node) {
     const model::Slice slice{{},
                              model::ThreadId{thread},

@@ -41,7 +41,7 @@ class CollectiveKernels : public ::testing::Test {
     row.depth = parent ? 1 : 0;
     return trace_.add(row);
   }
-  // Its call is a slice of that start, in a group of that number, 0: in none.
+  // Its call is a slice at that start, in the group with that number; 0: in none.
   model::SliceId allReduce(std::int64_t start, std::int64_t group) {
     model::Collective row;
     row.processId = process_;
@@ -57,7 +57,7 @@ class CollectiveKernels : public ::testing::Test {
                             .value = group});
     return row.sliceId;
   }
-  // Launched in the slice; ends at `end`.
+  // A kernel launched in the slice; ends at `end`.
   void kernel(model::SliceId in, std::int64_t launch, std::int64_t end) {
     model::Kernel row;
     row.work.streamId = stream_;

@@ -65,7 +65,7 @@ class DeviceCalls : public ::testing::Test {
     row.work.correlationId = correlation;
     trace_.add(row);
   }
-  // What `sql` says when calls have their places and work its launches.
+  // The result of `sql` after calls were placed and work was joined to launches.
   std::vector<std::string> joined(const std::string& sql) {
     trace_.finish(false);
     store::Database trace = test::must(store::Database::open(path_, store::Access::ReadWrite));
@@ -150,7 +150,7 @@ TEST_F(DeviceCalls, AreTheLastOfTheirCorrelationBeforeWhatTheyLaunched) {
                           "had not begun in the second|second|-"));
 }
 
-// The numbers come again after 71 minutes at the earliest.
+// The numbers repeat after 71 minutes at the earliest.
 TEST_F(DeviceCalls, OfAnEarlierRoundOfTheNumbersAreNobodys) {
   constexpr std::int64_t kMinute = 60'000'000'000;
   call(main_, "first", {20, 30}, 1);
@@ -225,7 +225,7 @@ TEST_F(DeviceCalls, AndMarksOfManagedMemoryLieInWhatHoldsThem) {
                           "fault|copy|2|0|-|none"));
 }
 
-// Nor of whoever waits for another thread's backward pass.
+// They do not inherit from a thread that waits for another one's backward pass either.
 TEST_F(DeviceCalls, OfManagedMemoryInheritNoScope) {
   trace_.slice(other_, SliceKind::Backward, "backward", {0, 100});
   model::Slice mark;
@@ -242,7 +242,7 @@ TEST_F(DeviceCalls, OfManagedMemoryInheritNoScope) {
       ElementsAre("backward|-|0|0|-|none", "fault|-|0|0|-|none", "copy|-|0|0|backward|inherited"));
 }
 
-// Autograd's shape: the backward pass is open on one thread and launches on another.
+// As in autograd: the backward pass is open on one thread and launches on another.
 TEST_F(DeviceCalls, OfAutogradsThreadsHaveTheScopeOfWhoWaitsForThem) {
   const auto step = trace_.slice(main_, SliceKind::Operation, "step", {0, 100});
   trace_.slice(main_, SliceKind::Backward, "backward", {10, 90}, step);

@@ -75,12 +75,12 @@ TEST_F(DeviceMetrics, AStretchIsOfTheInnermostScopeThatIsOpen) {
   slice("pair", 30, 10, SliceKind::Range);
   slice("again", 40, 10);
   metric(thread_, 0, 1);
-  metric(thread_, 13, 2);   // in a call, which is no scope
-  metric(thread_, 30, 3);   // where the operation ends, it is over; a range is no scope
-  metric(thread_, 40, 4);   // where one begins, it is open
+  metric(thread_, 13, 2);   // in a call, which is not a scope
+  metric(thread_, 30, 3);   // at the operation's end it is over; a range is not a scope
+  metric(thread_, 40, 4);   // at a scope's begin it is open
   metric(thread_, 40, 5);   // several metrics of one stretch
   metric(other_, 13, 6);    // another thread has its own scopes
-  metric(thread_, 100, 7);  // none is open
+  metric(thread_, 100, 7);  // no scope is open
   EXPECT_THAT(placed(),
               ElementsAre("1|train|sm__cycles_active.sum|0",
                           "2|layer|sm__cycles_active.sum|0",

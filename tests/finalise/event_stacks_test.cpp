@@ -14,7 +14,7 @@ namespace {
 
 using Id = std::optional<std::int64_t>;
 
-// A process with two threads, and stacks that are told apart by their numbers.
+// A process with two threads, and stacks with distinct numbers.
 class EventStacks : public TemporaryFolder {
  protected:
   EventStacks() : writer_(*TraceWriter::open(*createTrace(file("a.part")))) {

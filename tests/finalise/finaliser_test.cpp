@@ -30,7 +30,7 @@ class Finaliser : public TemporaryFolder {
     return *TraceWriter::open(std::move(*trace));
   }
 
-  // An unfinished recording without a log beside it, so that it can be copied as a file.
+  // An unfinished recording without a log beside it, so that the file can be copied.
   fs::path recording(const std::string& name, int iterations) {
     TraceWriter writer = created(name);
     EXPECT_TRUE(writeSample(writer, iterations));
@@ -65,7 +65,7 @@ TEST_F(Finaliser, LeavesOneCompleteFile) {
   EXPECT_EQ(first, 1'000'000);
 }
 
-// Questions about each of many processes would otherwise read all threads for each.
+// Otherwise a query per process would read all threads each time.
 TEST_F(Finaliser, ThreadsOfAProcessAreFoundByIndex) {
   ASSERT_GOOD(finaliseFile(recording("a.part", 5)));
   ASSERT_GOOD_ASSIGN(Database trace, openTrace(file("a.part")));
@@ -114,7 +114,7 @@ TEST_F(Finaliser, GoesOnAfterMoreWasRecorded) {
   EXPECT_TRUE(done);
 }
 
-// Runs finalise in a process that is killed after `delay`; whether it lived to the end.
+// Runs finalise in a process that is killed after `delay`; returns whether it finished.
 bool finaliseKilled(const fs::path& path, std::chrono::microseconds delay) {
   const pid_t child = fork();
   if (child == 0) {
@@ -243,7 +243,7 @@ TEST_F(Finaliser, EveryLineHasItsLevels) {
   EXPECT_EQ(integrity, "ok");
 }
 
-// Kernels back to back, every 100th reaching into the next, and a host that waits for each ten.
+// Kernels back to back, every 100th overlapping the next, and a host that waits for each ten.
 void writeBusyStream(TraceWriter& writer, int kernels) {
   EXPECT_TRUE(writer.begin());
   EXPECT_TRUE(writer.add(model::Host{{}, "host"}));
@@ -281,7 +281,7 @@ TEST_F(Finaliser, AStreamHasItsWorkAndItsSynchronisationInLanesOfTheirOwn) {
   ASSERT_GOOD_ASSIGN(const auto kinds,
                      trace.queryText("SELECT group_concat(DISTINCT lane || kind) FROM lod"));
   EXPECT_EQ(kinds, "0kernel");
-  // The few of the second row have the levels of the many of the first.
+  // The second row, with few events, has the same levels as the first with many.
   ASSERT_GOOD_ASSIGN(const auto same,
                      trace.queryInteger("SELECT count(DISTINCT min_level || ' ' || max_level) FROM "
                                         "line WHERE lane = 0 AND min_level IS NOT NULL"));

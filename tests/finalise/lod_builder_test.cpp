@@ -47,7 +47,7 @@ Rows ofLevel(const Rows& rows, int level) {
   return chosen;
 }
 
-// The definition, as simply as it can be put: group, then look at each group.
+// The definition in its simplest form: group, then evaluate each group.
 Rows bruteForce(const Events& events, int level) {
   const std::int64_t width = std::int64_t{1} << level;
   std::map<std::pair<std::int64_t, std::int64_t>, Events>

@@ -74,7 +74,7 @@ TEST_F(OperatorFlops, AreThoseOfProducts) {
 TEST_F(OperatorFlops, OfConvolutionsAreThoseOfAllThreeParts) {
   iteration(100);
   iteration(200);
-  // 2 images, 3 to 8 channels of 4 groups' kernels of 5 x 5, to 6 x 6.
+  // 2 images, 3 to 8 channels, 4 groups, kernels of 5 x 5, output 6 x 6.
   add(110,
       "aten::convolution_backward",
       "[[2, 8, 6, 6], [2, 3, 10, 10], [8, 3, 5, 5], [], [], [], [], [], [], [], []]");
@@ -88,7 +88,7 @@ TEST_F(OperatorFlops, OfConvolutionsAreThoseOfAllThreeParts) {
 TEST_F(OperatorFlops, OfFusedAttentionAreThoseOfItsProducts) {
   iteration(100);
   iteration(200);
-  // 2 of 4 heads, 5 queries and 7 keys of 8, values of 8.
+  // 2 batches, 4 heads, 5 queries and 7 keys of size 8, values of size 8.
   add(110,
       "aten::_scaled_dot_product_flash_attention_for_cpu",
       "[[2, 4, 5, 8], [2, 4, 7, 8], [2, 4, 7, 8], [], [], [], []]");

@@ -108,7 +108,7 @@ TEST_F(ScopeInheritance, ABackwardPassWhoseEndWasLostLastsNoLongerThanItCan) {
   EXPECT_EQ(scopeOf(after, "none"), model::SliceId{});
 }
 
-// Thread 1 works in a step from 0 to 100; thread 2 waits from 10 to 30, let go on at 25.
+// Thread 1 works in a step from 0 to 100; thread 2 waits from 10 to 30 and is woken at 25.
 class HandedOver : public ScopeInheritance {
  protected:
   HandedOver() { step_ = add(1, SliceKind::Operation, 0, 100); }

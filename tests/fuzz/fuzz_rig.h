@@ -1,5 +1,5 @@
-// What the fuzzers share: a trace in memory that every try begins anew in, and a file with what
-// libFuzzer made up. For one thread.
+// The common part of the fuzzers: a trace in memory that every try starts anew, and a file with
+// libFuzzer's input. For one thread.
 #pragma once
 
 #include "analysis/store/trace_file.h"
@@ -17,7 +17,7 @@
 
 namespace sonde::fuzz {
 
-// What it is given must have worked, whatever the input: a failure is a finding.
+// Aborts on a failure of a step that must succeed for any input: this is a finding.
 template <typename T>
 T must(Result<T> result) {
   if (!result)
@@ -40,7 +40,7 @@ class Rig {
   Rig& operator=(const Rig&) = delete;
   ~Rig() { std::filesystem::remove_all(folder_); }
 
-  // Gives `import` the writer, in a transaction that ends with nothing stored, and a file of these
+  // Calls `import` with the writer, in a transaction that stores nothing, and a file of these
   // bytes.
   template <typename Import>
   void run(const std::uint8_t* data, std::size_t size, Import import) {

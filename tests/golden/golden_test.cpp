@@ -1,6 +1,6 @@
-// Each folder beside this file is a case: what processes recorded (`input`, see spool_script.h), a
-// question (`query.sql`) and the answer (`expected.csv`). The records go through real spool files
-// and the recorder's own way to a finished trace, the question through `sonde sql`.
+// Each folder beside this file is a case: the records of processes (`input`, see spool_script.h), a
+// query (`query.sql`) and the answer (`expected.csv`). The records pass through real spool files
+// and the recorder's code to a finished trace, the query through `sonde sql`.
 // SONDE_REWRITE_GOLDEN=1 writes the answers instead of comparing them: read the diff.
 #include "recorder/drain/drainer.h"
 #include "tests/golden/spool_script.h"
@@ -60,7 +60,7 @@ TEST_P(Golden, AnswersAsExpected) {
   Finished answer =
       runProgram({SONDE_PROGRAM, "sql", "--format", "csv", trace, readText(of / "query.sql")});
   ASSERT_EQ(answer.status, 0) << answer.err;
-  std::erase(answer.out, '\r');  // as a text file in the repository has it
+  std::erase(answer.out, '\r');  // text files in the repository have none
   if (std::getenv("SONDE_REWRITE_GOLDEN") != nullptr)
     writeText(of / "expected.csv", answer.out);
   EXPECT_EQ(answer.out, readText(of / "expected.csv")) << "in " << of;

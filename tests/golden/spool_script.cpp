@@ -16,7 +16,7 @@
 namespace sonde::test {
 namespace {
 
-// No process can have such an id: images must look dead, whatever runs on the machine.
+// No process can have such an id: images must look dead on any machine.
 constexpr std::int32_t kNoPid = 1 << 22;
 
 class Words {
@@ -44,7 +44,7 @@ class Words {
   bool good_ = true;
 };
 
-// The number whose word, as the store writes it, is `text`.
+// The number whose word in the store is `text`.
 template <typename WordOf>
 std::uint8_t numberOf(Words& words, std::uint8_t count, WordOf wordOf) {
   const std::string text = words.text();
@@ -151,7 +151,8 @@ class Script {
     spool().end(index, token, words.ticks());
     close(index, token);
   }
-  // As a run that calibrates itself ends an iteration: which probes were on, and what they did.
+  // The end of an iteration in a run that calibrates itself: the probes that were on, and their
+  // calls.
   void endProbes(Words& words) {
     const auto index = words.number<std::uint32_t>();
     const auto token = tokenOf(words, index);
@@ -340,7 +341,7 @@ class Script {
   };
 
   ScriptedRun run_;
-  // Of the last image.
+  // State of the last image.
   std::map<std::uint32_t, std::vector<Open>> open_;  // by thread
   std::map<std::string, std::uint32_t> channels_;    // by local
   std::map<std::string, std::uint32_t> communicators_;

@@ -1,4 +1,4 @@
-// sonde-gui as a program: exit codes, messages, and pictures where there is no display.
+// sonde-gui as a program: exit codes, messages, and pictures without a display.
 #include "tests/gui/sample_trace.h"
 
 #include <QColor>

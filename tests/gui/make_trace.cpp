@@ -1,6 +1,6 @@
-// make_trace OUT [slices [kernels]]: a trace to look at and to measure with. Without a number the
-// two-rank training run of the tests; with one, about that many slices in 8 processes of 8 threads,
-// and that many kernels on two streams of each, of which every tenth reaches into the next.
+// make_trace OUT [slices [kernels]]: makes a trace to view and to measure with. Without numbers it
+// is the tests' two-rank training run. With numbers it has about that many slices in 8 processes of
+// 8 threads, and that many kernels on two streams of each; every tenth kernel overlaps the next.
 #include "tests/gui/sample_trace.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A TraceReader over made-up traces, for tests.
+// A TraceReader over synthetic traces, for tests.
 #pragma once
 
 #include "gui/trace/trace_reader.h"

@@ -18,7 +18,7 @@ class RealTraceTest : public TimelineViewTest {
   void SetUp() override {
     ASSERT_TRUE(QDir(QStringLiteral(SONDE_REFERENCE_DATA "/traces")).exists());
   }
-  // The files of a folder as one job, "job.sonde".
+  // Imports the files of a folder as one job, "job.sonde".
   void import(const char* folder) {
     const QDir files(QStringLiteral(SONDE_REFERENCE_DATA "/traces/") + QLatin1String(folder));
     QStringList words{"import", "-o", file("job.sonde")};

@@ -28,7 +28,7 @@ class Launcher {
     spec.correlation = ++correlation_;
     return launch_ = trace_.addSlice(spec);
   }
-  // What the last call launched.
+  // Work launched by the last call.
   SampleTrace::WorkSpec work(model::StreamId stream,
                              const char* name,
                              std::int64_t startNs,

@@ -135,7 +135,7 @@ model::SyncId SampleTrace::addSync(const WorkSpec& spec, model::SyncKind kind) {
 
 namespace {
 
-// One rank of the training run; `shift` is how much later than rank 0 it does everything.
+// One rank of the training run; `shift` delays all its work relative to rank 0.
 class Rank {
  public:
   Rank(SampleTrace& trace, std::int64_t rank, std::int64_t shift)

@@ -11,7 +11,7 @@
 
 namespace sonde::gui::testing {
 
-// Writes rows and aborts the test program when the store refuses one.
+// Writes rows; aborts the test program if the store refuses one.
 class SampleTrace {
  public:
   explicit SampleTrace(const std::filesystem::path& path);
@@ -77,7 +77,7 @@ class SampleTrace {
 
   // Finishes the trace; nothing may be added afterwards.
   void finish() { trace_.finish(); }
-  // Leaves it as a recorder that was killed would.
+  // Leaves the trace in the state of a killed recorder.
   void abandon() { test::must(trace_.writer().commit()); }
 
  private:
@@ -86,13 +86,13 @@ class SampleTrace {
   std::int64_t offset_ = 0;
 };
 
-// The processes of an interpreter that is found by a chain of small programs, as pyenv does it:
-// they fork and run others, and do nothing else.
+// The processes of an interpreter that is found by a chain of small programs, as in pyenv: they
+// fork and run others, and do nothing else.
 void writeShims(SampleTrace& trace, int images, std::optional<std::int64_t> rank);
 
 // One rank on gpu 3: a thread that launches on streams 7 (kernels of two names, a copy before
 // them), 84 (an all-reduce) and 22 (a set), and waits for stream 7. Origin 1 s. The ids are those
-// of what is tied together.
+// of linked rows.
 struct DeviceWork {
   model::SliceId forward;     // the scope of all of it: 1.100 s, 40 ms
   model::SliceId copyCall;    // cudaMemcpyAsync: 1.101 s, 20 µs

@@ -1,4 +1,4 @@
-// What devices did, as the window reads it.
+// Device work as the window reads it.
 #include "gui/models/kernel_label.h"
 #include "gui/models/track_layout.h"
 #include "gui/trace/trace_reader.h"
@@ -19,7 +19,7 @@ using Type = LayoutEntry::Type;
 
 class StreamTracksTest : public ::testing::Test {
  protected:
-  // Of the trace that is made next.
+  // The path of the next trace.
   [[nodiscard]] std::string path() const {
     return folder_.filePath(QStringLiteral("%1.sonde").arg(opened_)).toStdString();
   }

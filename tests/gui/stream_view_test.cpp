@@ -1,4 +1,4 @@
-// What the window does with the work of devices: arrows, keys, folding.
+// Device work in the window: arrows, keys, folding.
 #include "gui/views/arrow_painter.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/window_rig.h"

@@ -1,4 +1,4 @@
-// What keys and the mouse do in the timeline.
+// Keys and mouse in the timeline.
 #include "gui/views/timeline_view.h"
 #include "tests/gui/window_rig.h"
 

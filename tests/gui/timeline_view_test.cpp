@@ -24,7 +24,7 @@ TEST_F(TimelineViewTest, PaintsSlicesInTheColoursOfTheirKinds) {
     const QRectF rect = window_.timeline().rectOf(0, block);
     if (rect.width() < 4 || rect.left() < window_.timeline().labelWidth())
       continue;
-    // Right of the darker edge and above the text.
+    // To the right of the darker edge and above the text.
     const QColor color = image.pixelColor(
         QPoint(static_cast<int>(rect.left()) + 2, static_cast<int>(rect.top()) + 1));
     EXPECT_EQ(color, theme.fill(block.kind, window_.model().names().value(block.nameId)))
@@ -91,7 +91,7 @@ TEST_F(TimelineViewTest, ShowsTheTrainingBehindTwentyShims) {
   EXPECT_EQ(entries[1].track, 0);
   EXPECT_TRUE(std::all_of(
       entries.begin() + 2, entries.end(), [](const LayoutEntry& entry) { return entry.folded; }));
-  // The overview has no blank row above or below the only one that says something.
+  // The overview has no blank row above or below the only row with content.
   const QImage image = window_.findChild<OverviewStrip*>()->grab().toImage();
   const QColor forward = Theme(plainPalette(false)).fill(Kind::Forward);
   const int x = window_.timeline().labelWidth() + 3 * shown().width() / 4;

@@ -1,6 +1,6 @@
-// tour TRACE DIR [NAME]: drives the window through its states and writes a picture of each, to be
-// looked at; with NAME also of the first slice or kernel that has it in its name, the other end of
-// its arrow, and both in the dark. On the display it is given, or on none with
+// tour TRACE DIR [NAME]: drives the window through its states and writes a picture of each, for
+// inspection. With NAME it also shows the first slice or kernel whose name contains it, the other
+// end of its arrow, and both in the dark theme. Uses the given display, or none with
 // QT_QPA_PLATFORM=offscreen.
 #include "gui/app/main_window.h"
 #include "gui/views/theme.h"
@@ -43,14 +43,14 @@ class Tour {
     QTest::mouseRelease(target, Qt::LeftButton, Qt::NoModifier, to);
     settle();
   }
-  // The tooltip of what is at this place, beside the window's own pictures.
+  // The tooltip at this place, as a picture of its own.
   void toolTip(const QPoint& at, const char* name) {
     QWidget* target = window_.timeline().viewport();
     QTest::mouseMove(target, at);
     QHelpEvent event(QEvent::ToolTip, at, target->mapToGlobal(at));
     QApplication::sendEvent(target, &event);
     settle();
-    QTest::qWait(200);  // for the scope, which is asked for
+    QTest::qWait(200);  // for the scope, which is requested
     for (QWidget* widget : QApplication::topLevelWidgets())
       if (widget->inherits("QTipLabel"))
         widget->grab().save(folder_.filePath(QString::fromLatin1(name)));

@@ -1,4 +1,4 @@
-// What TraceReader answers about an event, a search and a span.
+// TraceReader's answers about an event, a search and a span.
 #include "analysis/engine/metrics/run_facts.h"
 #include "gui/trace/trace_opening.h"
 #include "tests/gui/reader_rig.h"

@@ -36,7 +36,7 @@ TEST(Viewport, ZoomKeepsTheTimeUnderTheMouse) {
   const std::int64_t under = viewport.timeAt(700);
   for (int step = 0; step < 60; ++step)
     viewport.zoomAt(700, 0.8);
-  // The window is shorter now, so a pixel is worth less than when `under` was read.
+  // The window is shorter now, so a pixel stands for less time than when `under` was read.
   EXPECT_NEAR(viewport.xAt(under), 700, 1.0 + 100.0 / viewport.nsPerPixel());
   EXPECT_LT(viewport.spanNs(), 200'000);
 }

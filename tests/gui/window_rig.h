@@ -1,4 +1,4 @@
-// The window itself, driven by keys and mouse on a screen that nobody sees.
+// The window itself, driven by keys and mouse on an invisible screen.
 #pragma once
 
 #include "gui/app/main_window.h"
@@ -36,7 +36,7 @@ class TimelineViewTest : public ::testing::Test {
     testing::writeTraining(path("train.sonde"), 6);
     open("train.sonde");
   }
-  // The turn of the loop in which the last answer comes may still have to lay the window out.
+  // After the last answer, one more turn of the loop may be needed to lay the window out.
   void settle() {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] {

@@ -24,7 +24,7 @@ def files(folder, *patterns):
                   if path.is_file() and not {"__pycache__", "bundled"} & set(path.parts))
 
 
-# What may be there; sonde-gui and the libraries for other interfaces when they are built, Qt's in a portable build.
+# The files that may be installed: sonde-gui and the libraries for other interfaces if they are built, Qt's in a portable build.
 PROGRAMS = {"bin/sonde", "bin/sonde-gui", "bin/qt.conf"}
 LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync", "plugin", "memory")} | {"libnccl-profiler-sonde.so"}
 ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "include/sonde/sonde_plugin.h", "lib/cmake/Sonde/SondeConfig.cmake",

@@ -1,5 +1,5 @@
-// What a file must be to be taken as a plugin. The files are a library that the compiler makes of a
-// descriptor, so that they are what people will have.
+// The requirements on a plugin file. The files are libraries that the compiler makes from a
+// descriptor, as users do.
 #include "plugins/host/plugin_file.h"
 
 #include "analysis/ingest/rows/wire_words.h"
@@ -114,7 +114,7 @@ TEST_F(PluginFiles, ThatAreCutAnywhereAreNoMoreThanRefused) {
   std::ifstream whole(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
   const fs::path cut = folder_.path() / "cut.so";
-  // Behind what is loaded stand headers of sections, of which not all are needed.
+  // Section headers follow the loaded part; not all of them are needed.
   constexpr std::size_t kHeaders = 40 * 64;
   for (std::size_t length = 0; length < bytes.size(); length += 61) {
     std::ofstream(cut, std::ios::binary) << bytes.substr(0, length);

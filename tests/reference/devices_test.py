@@ -15,13 +15,13 @@ SONDE = os.environ["SONDE_BIN"]
 DATA = pathlib.Path(os.environ.get("SONDE_REFERENCE_DATA") or "/nonexistent")
 TRACES, GOLDEN = DATA / "traces", DATA / "golden"
 
-# What HTA has wrong, so that its number is none of its definition's:
-# * it takes whatever has an argument "stream" for work of a device, also the operator that launched a Triton kernel
+# Errors of HTA, because of which its number differs from its own definition:
+# - It takes all events with an argument "stream" for device work, even the operator that launched a Triton kernel.
 OPERATOR_AS_KERNEL = {"triton_example"}
-# * a kernel whose launch was not recorded gets the first event of the file for its launch
+# - A kernel without a recorded launch gets the first event of the file as its launch.
 UNLAUNCHED = {("dlrm_8rank", 1, 7), ("dlrm_8rank", 3, 7)}
-# * its sort does not keep the order of events of the same microsecond: a queue that grows and falls then, and a sum of
-#   bandwidths, pass through other values, by one for each such pair
+# - Its sort does not keep the order of events of the same microsecond: a queue that grows and falls then, and a sum of
+#   bandwidths, take other values in between, by one for each such pair.
 TIES = {"diff_control", "dlrm_8rank", "linear", "ns_resolution", "simple_add"}
 
 ROUNDING = 5e-10  # of the golden files, which have ten decimals
@@ -188,7 +188,7 @@ class DevicesTest(unittest.TestCase):
 
     def test_a_wait_for_an_event_is_seen_where_a_stream_was_held_by_it(self):
         rows = {row["stream"]: row for row in self.report("event_sync_multi_stream")["stream_idle"]}
-        # The event had been reached 18 ms before anything was launched: nobody was held.
+        # The event had been reached 18 ms before anything was launched: no stream was held.
         self.assertEqual({row["event_ns"] for row in rows.values()}, {0})
         self.assertGreater(rows[24]["host_ns"], 18_000_000)
 
@@ -257,7 +257,7 @@ class DevicesTest(unittest.TestCase):
             report = self.report(name)
             self.assertEqual(self.report(name, "--compat", "hta")["hta"]["stragglers"], {"dlrm_8rank": [2, 7]}.get(name, [0, 1]))
             self.assertEqual((report["stragglers"]["verdict"], report["stragglers"]["ranks"]), ("none", []))
-        # Of the two sampled ranks some calls were not recorded, so that those with one ordinal are no parts of one.
+        # Some calls of the two sampled ranks were not recorded, so calls with equal ordinals do not belong together.
         self.assertIn("some calls were not recorded", report["stragglers"]["reason"])
         self.assertGreater(report["collectives"][0]["unfit"], 0)
         self.assertTrue(self.report("dlrm_8rank")["clocks"]["agree"])

@@ -14,7 +14,7 @@ from trace_contents import contents
 SONDE = os.environ["SONDE_BIN"]
 TRACES = pathlib.Path(os.environ.get("SONDE_REFERENCE_DATA") or "/nonexistent") / "traces"
 
-# Every slice and every piece of device work, as Perfetto's own tables would have it.
+# Every slice and every piece of device work, in the form of Perfetto's own tables.
 SPANS = """
     SELECT category, n.text, start_ns, start_ns + dur_ns FROM slice s JOIN string n ON n.id = s.name_id
       WHERE kind <> 'mark'
@@ -22,7 +22,7 @@ SPANS = """
     UNION ALL SELECT CASE kind WHEN 'set' THEN 'gpu_memset' ELSE 'gpu_memcpy' END, n.text, start_ns, start_ns + dur_ns
       FROM copy c JOIN string n ON n.id = c.name_id"""
 
-# Where each arrow begins and ends.
+# The begin and end of each arrow.
 ARROWS = """
     SELECT s.start_ns, a.text, w.start_ns, b.text FROM (
         SELECT launch_slice_id, start_ns, name_id FROM kernel UNION ALL SELECT launch_slice_id, start_ns, name_id FROM copy)
@@ -112,14 +112,14 @@ class ExportTest(unittest.TestCase):
                     "SELECT count(*) FROM slice WHERE kind = 'mark'", "SELECT count(*) FROM sync"))
                 self.assertEqual(len(read.instants), marks)
                 self.assertEqual(sum(one.category == "cuda_sync" for one in read.slices), syncs)
-                # Nesting, of what shares the first line of a thread.
+                # Nesting of the slices on the first line of a thread.
                 depths = collections.Counter(trace.execute(
                     "SELECT start_ns, start_ns + dur_ns, n.text, depth FROM slice s JOIN string n ON n.id = s.name_id "
                     "WHERE lane = 0 AND kind <> 'mark'"))
                 nested = collections.Counter((one.start, one.end, one.name, one.depth) for one in read.slices
                                              if read.tracks[one.track].HasField("thread"))
                 self.assertEqual((list(depths - nested)[:2], list(nested - depths)[:2]), ([], []))
-                # Arrows: one from each launch that is known, and each link, from the one to the other.
+                # Arrows: one from each known launch, and one for each link.
                 arrows = collections.Counter(trace.execute(ARROWS))
                 begins, ends = {}, {}
                 for one in read.slices + read.instants:

@@ -1,7 +1,7 @@
 """What a trace file says, without its ids: sorted tuples that two traces can be compared by."""
 import sqlite3
 
-# By name: what is compared. Times, names and places stand for the rows that ids point at.
+# By name: the compared rows. Times, names and places replace the ids of rows.
 QUERIES = {
     "process": "SELECT p.pid, p.rank, p.world_size, p.command, h.name FROM process p JOIN host h ON h.id = p.host_id",
     "thread": "SELECT t.tid, coalesce(t.name, ''), p.pid FROM thread t JOIN process p ON p.id = t.process_id",

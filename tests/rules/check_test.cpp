@@ -75,7 +75,7 @@ TEST(CheckReport, JsonReplacesWhatItCannotSay) {
   EXPECT_EQ(document["results"][0]["evidence"]["worst"].dump(), "[3,1]");
 }
 
-// Remembers what it was shown, and says it.
+// Stores its input and reports it.
 class Recorder : public Rule {
  public:
   void observe(const Step& step) override {
@@ -107,8 +107,8 @@ RuleInfo recorderRule(Scope scope) {
 
 class Check : public ::testing::Test {
  protected:
-  // A process of `rank` with iterations 0 … count-1, of which the last is still open, and the one
-  // before was cut off.
+  // A process of `rank` with iterations 0 … count-1; the last is still open, the one before was cut
+  // off.
   void addRank(std::int64_t rank, std::int64_t count, const char* scalar) {
     if (!host_) {
       model::Host host;

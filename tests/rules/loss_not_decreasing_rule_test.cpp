@@ -28,7 +28,7 @@ class LossNotDecreasing : public ::testing::Test {
   Parameters parameters_;
 };
 
-// level · (1 + noise), where the level changes by `slope` over all.
+// level · (1 + noise); the level changes by `slope` in total.
 std::vector<double> curve(int count, double level, double slope, double noise, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, noise);

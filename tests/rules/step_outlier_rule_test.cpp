@@ -81,7 +81,7 @@ TEST_F(StepOutlier, StaysSilentOnConstantStepsAndOneSpike) {
   EXPECT_EQ(std::get<std::int64_t>(outcome.evidence.at("outliers")), 1);
 }
 
-// A mean and its standard deviation would move with so many outliers and hide all of them.
+// With so many outliers, a mean and its standard deviation would move and hide all of them.
 TEST_F(StepOutlier, FindsAThirdOfAllStepsBeingSlow) {
   std::vector<std::int64_t> steps = noisySteps(99, 3);
   for (std::size_t i = 0; i < steps.size(); i += 3)

@@ -1,4 +1,4 @@
-// Assertions about Results: the value of a good one, or a test failure that shows the error.
+// Assertions about Results: return the value, or fail the test and print the error.
 #pragma once
 
 #include <gtest/gtest.h>

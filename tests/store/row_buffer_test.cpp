@@ -100,7 +100,7 @@ TEST_F(RowBufferTest, TellsOfARowThatIsRefusedAndGoesOn) {
   const auto refused = rows.flush();
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("UNIQUE"));
-  ASSERT_GOOD(rows.flush());  // nothing waits any more
+  ASSERT_GOOD(rows.flush());  // no rows wait any more
   ASSERT_GOOD(addRow(rows, 7, "third"));
   ASSERT_GOOD(rows.flush());
   EXPECT_EQ(*database_.queryInteger("SELECT count(*) FROM t WHERE a = 7"), 1);

@@ -126,7 +126,7 @@ Result<void> writeIteration(TraceWriter& writer, const Rank& rank, std::int64_t 
       rank.process, number, loss, 1.0 / static_cast<double>(number + 1), start + 900'000});
 }
 
-// One of the machine, and a thread's, which grows.
+// One counter of the machine, and a growing one of a thread.
 Result<void> writeCounters(TraceWriter& writer, model::HostId host) {
   SONDE_TRY_ASSIGN(const auto cpu, writer.intern("cpu"));
   SONDE_TRY_ASSIGN(const auto gauge, writer.add(model::Counter{{}, host, {}, {}, {}, cpu, "%"}));

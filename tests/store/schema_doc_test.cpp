@@ -1,4 +1,4 @@
-// docs/schema.md and the schema say the same, and every query on that page runs.
+// docs/schema.md agrees with the schema, and every query on that page runs.
 #include "analysis/finalise/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "tests/store/expect_result.h"
@@ -28,7 +28,7 @@ std::vector<std::string> documentLines() {
   return lines;
 }
 
-// What stands between the `n`-th pair of backquotes of a line, from 0; empty: none.
+// The text between the `n`-th pair of backquotes of a line, from 0; empty: none.
 std::string quoted(const std::string& line, std::size_t n) {
   std::size_t from = 0;
   for (;; --n) {
@@ -110,7 +110,7 @@ std::vector<Query> documentedQueries() {
 
 class SchemaDocument : public TemporaryFolder {
  protected:
-  // One of MPI's, from the first process to the second.
+  // A message of MPI from the first process to the second.
   static void addMessage(TraceWriter& writer) {
     ASSERT_TRUE(writer.begin());
     const auto channel = [&](std::int64_t process, const char* local, const char* remote) {
@@ -193,7 +193,7 @@ TEST_F(SchemaDocument, EveryQueryRunsAndThoseOfRecordedDataFindSome) {
   }
 }
 
-// What the page's queries say about the sample, worked out by hand.
+// Expected answers of the page's queries on the sample, computed by hand.
 TEST_F(SchemaDocument, TheQueriesAreRight) {
   const Database trace = sample();
   const auto queries = documentedQueries();
@@ -229,7 +229,7 @@ TEST_F(SchemaDocument, TheQueriesAreRight) {
   EXPECT_EQ(scopes.integer(4), 1'000'000);
 }
 
-// Each of them joins events with events: without these searches their time is quadratic.
+// Each query joins events with events: without these index searches it takes quadratic time.
 TEST_F(SchemaDocument, QueriesThatPairEventsSearchByIndex) {
   const Database trace = sample();
   const std::map<std::string, std::string> searches = {

@@ -124,7 +124,7 @@ TEST_F(TraceFile, OpensAnUnfinishedRecordingReadOnly) {
   EXPECT_FALSE(reader.exec("DELETE FROM slice"));
 }
 
-// Runs as a user without rights while it lives, also when the test is run by root.
+// Runs as a user without rights during its lifetime, even if root runs the test.
 class WithoutRights {
  public:
   WithoutRights() {
@@ -188,8 +188,7 @@ TEST_F(TraceFile, DoesNotGoOnWritingIntoAnotherDatabase) {
   ASSERT_FALSE(reopenTrace(file("none.part")));
 }
 
-// A database and its rollback journal as they are when a writer is killed in the middle of a
-// commit.
+// Copies a database and its rollback journal in the state of a writer killed during a commit.
 void copyAsIfKilled(const fs::path& from, const fs::path& to) {
   ASSERT_GOOD_ASSIGN(Database writer, Database::open(from, Access::ReadWrite));
   ASSERT_GOOD(writer.exec(
@@ -204,7 +203,7 @@ TEST_F(TraceFile, SaysThatItsFinisherWasKilledAndGoesOn) {
   const fs::path path = finished("whole.sonde");
   copyAsIfKilled(path, file("killed.part"));
   {
-    // The first page with the new size is written before the pages that make it so.
+    // The first page, with the new size, is written before the additional pages.
     std::fstream database(file("killed.part"), std::ios::in | std::ios::out | std::ios::binary);
     database.seekp(28);
     database << std::string("\x00\x7f\xff\xff", 4);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 class TraceName : public FinishedTrace {
  protected:
-  // Leaves at `path` what is left there when its writer is killed, log and all.
+  // Leaves the files of a killed writer at `path`, including the log.
   void unfinished(const fs::path& path) {
     ASSERT_GOOD_ASSIGN(const Database live, createTrace(file("live")));
     for (const char* suffix : {"", "-wal"})

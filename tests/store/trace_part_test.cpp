@@ -71,7 +71,7 @@ TEST_F(TracePartTest, WhatAKilledProcessLeftIsReplacedWhenThatIsAllowed) {
   EXPECT_EQ(fs::file_size(part.path()), 0U);
 }
 
-// Each takes it over and over, and lets go of it when it has found it in its place.
+// Each thread claims it again and again, and releases it after it has found it in place.
 TEST_F(TracePartTest, OfManyThatReplaceItOneHasIt) {
   const fs::path output = file("out.sonde");
   std::atomic<int> holders = 0;

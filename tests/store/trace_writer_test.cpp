@@ -91,8 +91,7 @@ TEST_F(Writer, RandomSlicesComeBackAsTheyWere) {
   EXPECT_FALSE(more);
 }
 
-// CHECK constraints are off while recording, so that what the types write must satisfy them is
-// proven here.
+// CHECK constraints are off while recording. This test proves that the rows' types satisfy them.
 TEST_F(Writer, EveryWordSatisfiesTheSchema) {
   TraceWriter writer = created("a.part");
   ASSERT_GOOD(writeSample(writer, 2));
@@ -248,8 +247,7 @@ TEST_F(Writer, AFullDiskTakesBackTheTransactionAndNoMore) {
   EXPECT_EQ(texts, 1);
 }
 
-// On such an error SQLite itself rolls back: what is added after it must not be committed row by
-// row.
+// On such an error SQLite itself rolls back: later rows must not be committed one by one.
 TEST_F(Writer, AfterAFailureNothingIsStoredUntilRollback) {
   TraceWriter writer = created("a.part");
   ASSERT_GOOD(writeSample(writer, 1));

@@ -1,5 +1,5 @@
-// A limit on the size of files, which stands in for a full disk: SQLite is told the same. For
-// tests; of the whole process, until it is destroyed.
+// A limit on the size of files, which stands in for a full disk: SQLite gets the same error. For
+// tests; applies to the whole process until it is destroyed.
 #pragma once
 
 #include <sys/resource.h>

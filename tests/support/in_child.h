@@ -1,4 +1,5 @@
-// Runs a test's body in a process of its own: what may happen once a process, or ends it.
+// Runs a test's body in a process of its own: for actions that are possible once per process, or
+// end it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 
 namespace sonde::test {
 
-// True when `body` ended well in a forked child and none of its expectations failed.
+// True if `body` ended normally in a forked child and none of its expectations failed.
 inline bool inChild(const std::function<void()>& body) {
   std::fflush(nullptr);
   const pid_t child = ::fork();

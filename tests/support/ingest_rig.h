@@ -1,4 +1,4 @@
-// A spool file, made by hand, turned into a trace: for tests of what records become. One thread.
+// Turns a handmade spool file into a trace, for tests of the rows from records. One thread.
 #pragma once
 
 #include "analysis/ingest/spool/image_builder.h"
@@ -17,11 +17,11 @@ class IngestRig {
  public:
   explicit IngestRig(std::int64_t epochNs = 0);
 
-  // Stores all that the spool holds and closes the image, whose process was last seen at `seenNs`
-  // or, if that is later, when it recorded something.
+  // Stores the content of the spool and closes the image. Its process was last seen at `seenNs`, or
+  // at its last record if that is later.
   void ingest(SpoolBuilder& spool, std::int64_t seenNs = 0);
   void ingest(recorder::SpoolReader& reader, std::int64_t seenNs = 0);
-  // What a recorder does between two commits.
+  // The work of a recorder between two commits.
   void transaction(const std::function<void(ingest::RowSink&)>& work);
   // The row of a process without a spool.
   model::ProcessId process();

@@ -10,7 +10,7 @@
 
 namespace sonde::test {
 
-// What differs between the versions of the schema that tests know.
+// The differences between the versions of the schema that tests cover.
 struct NsightVersion {
   const char* name;
   bool hasParts;      // the version is written in parts, too
@@ -35,7 +35,7 @@ class NsightExport {
   // An id of StringIds for this text.
   std::int64_t string(std::string_view text);
   // Two steps of a training run on one thread and one stream: ranges, calls, kernels, copies, a
-  // synchronisation, and what Nsight says of the machine.
+  // synchronisation, and Nsight's facts about the machine.
   NsightExport& fill();
 
  private:

@@ -1,4 +1,4 @@
-// Runs a program to its end and keeps what it printed. For tests of `sonde` as a user meets it.
+// Runs a program to its end and returns its output. For tests of `sonde` from a user's view.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ struct Finished {
   std::string err;
 };
 
-// `words[0]` is looked up in PATH unless it has a slash. Aborts the test run when it cannot be
+// `words[0]` is looked up in PATH unless it has a slash. Aborts the test run if it cannot be
 // started.
 Finished runProgram(const std::vector<std::string>& words);
 
-// A folder of its own that goes when the value does.
+// A temporary folder that is removed with its owner.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -1,5 +1,5 @@
-// Writes spool files byte by byte as the format header describes them, without Sonde's library: for
-// tests of what reads them, also of files that no library would write. One thread.
+// Writes spool files byte by byte by the format header, without Sonde's library. For tests of
+// readers, also with files that no library would write. One thread.
 #pragma once
 
 #include "collector/wire/definitions.h"
@@ -18,8 +18,8 @@ namespace sonde::test {
 
 class SpoolBuilder {
  public:
-  // The process with `pid` is not alive unless the test names a real one. Ticks are ns of
-  // CLOCK_MONOTONIC unless `clock` says TSC.
+  // The process with `pid` is not alive, unless the test uses a real one. Ticks are ns of
+  // CLOCK_MONOTONIC unless `clock` is TSC.
   explicit SpoolBuilder(std::int32_t pid = 1 << 22,
                         wire::ClockKind clock = wire::ClockKind::Monotonic);
 
@@ -49,10 +49,10 @@ class SpoolBuilder {
               std::string_view version);
   void counter(std::uint32_t id, std::uint8_t plugin, std::string_view name, std::string_view unit);
 
-  // Begins another slot for the thread; returns its index. The one before is Full.
+  // Starts another slot for the thread; returns its index. The previous one becomes Full.
   std::uint32_t openSlot(std::uint32_t thread, const std::vector<wire::OpenScope>& scopes = {});
   void closeSlot(std::uint32_t thread);  // Full
-  // Appends a record to the thread's slot, opening one when there is none or it is full.
+  // Appends a record to the thread's slot; opens a slot if there is none or it is full.
   template <typename Record>
   void add(std::uint32_t thread, wire::RecordKind kind, Record record) {
     record.header.size = sizeof record;
@@ -60,7 +60,7 @@ class SpoolBuilder {
     append(thread, {reinterpret_cast<const std::byte*>(&record), sizeof record});
   }
   void append(std::uint32_t thread, std::span<const std::byte> record);
-  // The thread is in a call that will become this record, inside of those before.
+  // The thread is in a call that will become this record, inside those added before.
   template <typename Record>
   void enter(std::uint32_t thread, wire::RecordKind kind, Record record) {
     record.header.size = sizeof record;
@@ -83,10 +83,10 @@ class SpoolBuilder {
   void argInt(std::uint32_t thread, std::uint32_t token, std::string_view key, std::int64_t value);
   void clockSync(std::uint32_t thread, std::uint64_t ticks, std::int64_t monotonicNs);
 
-  // The name that the library would give the file.
+  // The library's name for the file.
   std::string fileName();
   std::filesystem::path write(const std::filesystem::path& folder);
-  // The same over a file that was written before, which a reader may have mapped.
+  // Writes over an existing file, which a reader may have mapped.
   void rewrite(const std::filesystem::path& folder);
 
  private:

@@ -1,5 +1,5 @@
-// A session folder as the recorder makes it, without a recorder: for tests of what writes spools
-// and of what reads them.
+// A session folder as the recorder makes it, without a recorder: for tests of spool writers and
+// readers.
 #pragma once
 
 #include "collector/wire/spool_format.h"
@@ -21,13 +21,13 @@ class SpoolFolder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  // Changes what the session page allows, for whoever has it mapped.
+  // Changes the limit in the session page, for all processes that have mapped it.
   void setLimit(std::uint64_t bytes) const;
 
-  // What processes that begin from now on record in full.
+  // Sets which parts later processes record in full.
   void setCapture(const wire::CaptureRule& rule) const;
 
-  // How their probes take turns.
+  // Sets how their probes alternate.
   void setCalibration(const wire::CalibrationRule& rule) const;
 
   // The spool files in it, by name.

@@ -1,6 +1,6 @@
 // Records a program through libsonde_preload.so alone, without a recorder: a session page, a
-// program, and then what its spool files say, names looked up and scopes paired. For tests of
-// probes.
+// program, and then the content of its spool files, with names resolved and scopes paired. For
+// tests of probes.
 #pragma once
 
 #include "collector/wire/words.h"
@@ -49,7 +49,7 @@ struct RecordedCollective {
   std::uint64_t number = 0;
 };
 
-// The latest that is said of a collective's end, by its number.
+// The latest end of a collective, by its number.
 struct RecordedEnd {
   std::uint64_t ticks = 0;
   bool unfinished = false;
@@ -92,10 +92,9 @@ struct RecordedExec {
 
 struct RecordedProcess {
   recorder::SpoolIdentity identity;
-  std::vector<RecordedSlice>
-      slices;  // scopes, calls and ranges in the order in which they were read
+  std::vector<RecordedSlice> slices;  // scopes, calls and ranges in reading order
   std::vector<RecordedSlice> marks;
-  std::uint32_t strayRangeEnds = 0;  // of ranges whose begin is not there
+  std::uint32_t strayRangeEnds = 0;  // of ranges without a begin
   std::vector<RecordedCollective> collectives;
   std::vector<RecordedTransfer> transfers;
   std::vector<RecordedStep> steps;
@@ -107,7 +106,7 @@ struct RecordedProcess {
   recorder::LossTable losses{};
 
   const RecordedSlice& slice(
-      const std::string& name) const;  // the first; an empty one when there is none
+      const std::string& name) const;  // the first one; an empty one if there is none
   std::uint64_t lost(wire::Probe probe) const;
 };
 
@@ -120,7 +119,7 @@ class SpoolRecording {
 
   // Every process image that has recorded, by pid.
   std::vector<RecordedProcess> read() const;
-  // Turns the probes of processes to come on or off.
+  // Turns the probes of later processes on or off.
   void setProbes(std::uint32_t mask);
 
  private:

@@ -1,4 +1,4 @@
-// Program files that the tests look at: built ones, and ones made by changing bytes.
+// Program files for tests: built ones, and ones with changed bytes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ inline std::string readAll(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// A folder of this test alone, removed with it.
+// A folder of this test, removed with it.
 class ScratchFolder {
  public:
   ScratchFolder() {

@@ -1,5 +1,5 @@
-// Makes small traces for tests: the writer with shorter words, and a whole training run with known
-// numbers. Anything that fails ends the test program. One thread.
+// Makes small traces for tests: the writer with shorter calls, and a whole training run with known
+// numbers. Failures end the test program. One thread.
 #pragma once
 
 #include "analysis/store/trace_writer.h"
@@ -15,7 +15,7 @@
 
 namespace sonde::test {
 
-// The value, or the end of the program with the error's message.
+// Returns the value, or ends the program with the error's message.
 template <typename T>
 T must(Result<T> result) {
   if (!result) {
@@ -36,7 +36,7 @@ class TraceBuilder {
     must(writer_->add(model::Meta{key, value}));
   }
 
-  // From beginNs to endNs; parents are given, depth counts from them.
+  // A slice from beginNs to endNs; its depth follows from the given parent.
   model::SliceId slice(model::ThreadId thread,
                        model::SliceKind kind,
                        std::string_view name,
@@ -53,7 +53,7 @@ class TraceBuilder {
                model::ThreadId wakee,
                std::pair<std::int64_t, std::int64_t> time);
 
-  // Commits; with `finalised` also does what a recorder does last.
+  // Commits; with `finalised` also finalises, as a recorder does.
   void finish(bool finalised = true);
 
  private:
@@ -69,8 +69,8 @@ class TraceBuilder {
 //   gloo                                |ar1|  |ar2-----|
 //
 // Each all-reduce sends 1000 bytes to every other rank and receives as many. The loss is 2 ·
-// 0.97^number. Where `scopeCostNs` is not 0, it says that recording each of these parts took so
-// long, all of it inside, give or take a standard error. Iterations of `masked` had `torch` off.
+// 0.97^number. If `scopeCostNs` is not 0, the trace states that as the cost of recording each of
+// these parts, all of it inside, with a standard error. Iterations of `masked` had `torch` off.
 struct TrainingRun {
   std::int64_t rank = 0;
   std::int64_t worldSize = 2;

@@ -1,10 +1,9 @@
-// The sets of labels that a sweep meets, numbered, and which set comes of one when a label joins or
-// leaves it: looked up by number once it has been worked out. One thread. Within engine/breakdown.
+// Numbers the sets of labels that a sweep meets. Finds the set that results when a label joins or
+// leaves one; after the first time this is a table lookup. One thread. Within engine/breakdown.
 //
-// A set is kept as another one and a label, however many it holds: n labels that begin one after
-// the other, and all go on, make n sets, and a list of what each holds would be n² / 2 labels long.
-// Sets are told apart by hashes of 128 bits: that two of a billion have the same one is as likely
-// as 1 to 10^21.
+// A set is stored as another set plus or minus one label, whatever its size. If n labels begin one
+// after the other and all go on, there are n sets; a list of each set's labels would hold n² / 2.
+// Sets are compared by 128-bit hashes: among a billion sets, two collide with probability 10^-21.
 #pragma once
 
 #include "analysis/engine/breakdown/pair_table.h"
@@ -22,16 +21,16 @@ class ActiveSets {
   using Set = std::uint32_t;
   static constexpr Set kEmpty = 0;
 
-  // How a set was first met: `from`, which has a lower number, with one label more or less.
+  // How a set was first reached: from set `from`, which has a lower number, by toggling `label`.
   struct Made {
     Set from;
     Label label;
   };
 
-  // For labels below `labels`.
+  // Labels must be below `labels`.
   explicit ActiveSets(std::size_t labels);
 
-  // The set that has `label` where `set` has it not, and the other way round.
+  // The set after `label` is toggled: removed if `set` has it, else added.
   Set toggled(Set set, Label label) {
     if (labels_ <= kDenseLabels) {
       const Set known = dense_[set * labels_ + label];
@@ -42,13 +41,14 @@ class ActiveSets {
   }
 
   std::size_t size() const noexcept { return made_.size(); }
-  const std::vector<Made>& made() const noexcept { return made_; }  // by set; kEmpty's says nothing
+  // by set; kEmpty's entry means nothing
+  const std::vector<Made>& made() const noexcept { return made_; }
 
  private:
   static constexpr std::size_t kDenseLabels = 64;
   static constexpr Set kUnknown = ~Set{0};
 
-  // Of a set: that of its labels, each by itself, exclusively or'ed.
+  // A set's hash is the exclusive or of its labels' hashes.
   struct Hash {
     std::uint64_t high = 0;
     std::uint64_t low = 0;

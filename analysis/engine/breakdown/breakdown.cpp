@@ -70,8 +70,8 @@ auto orderOf(const Group& group) {
   return std::tie(group.processId, group.threadId, group.iteration);
 }
 
-// All passes over the events, in the order of metrics::Clocks::all(): as recorded; where that is
-// known, corrected, and with each cause of error higher and then lower.
+// All passes over the events, in the order of metrics::Clocks::all(): first as recorded. If the
+// cost of recording is known: corrected, then with each cause of error higher and lower.
 using Passes = std::vector<Sums>;
 
 const Sums& bestOf(const Passes& passes) {
@@ -143,7 +143,7 @@ std::string_view word(Resource resource) noexcept {
 
 namespace {
 
-// The events are read once. Of the timelines of all causes of error one is there at a time.
+// Reads the events once. Holds the timelines of only one cause of error at a time.
 Result<Passes> passesOf(const store::Database& trace, const Options& options, Breakdown& into) {
   using Error = correction::Correction::Error;
   const Dimensions& by = options.by;

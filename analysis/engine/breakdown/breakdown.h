@@ -1,10 +1,10 @@
-// Where the time went: the wall time of processes in parts, by what was active in each of them and
-// in which of the algorithm's operations. The parts of a process sum to its wall time. Plain
+// Where the time went: divides the wall time of processes by what was active, and by the
+// algorithm's operation it was active in. The parts of a process sum to its wall time. Plain
 // values; reading uses the database's thread.
 //
-// At an instant a thread is in its innermost scope and does what its innermost slice says. The
-// operations of a process are those of all its threads, and with them, at launch, those that
-// launched what its devices do at that instant; its categories likewise. What is active twice
+// At each instant a thread is in its innermost scope and does what its innermost slice says. A
+// process is in the operations of all its threads. At launch it is also in the operations that
+// launched what its devices do then. The same holds for categories. Something that is active twice
 // counts once. docs/breakdown.md has the rules.
 //
 // Source: RL-Scope (Gleeson et al., MLSys 2021), section 3.4.
@@ -23,10 +23,10 @@
 
 namespace sonde::engine::breakdown {
 
-// What rows are told apart by.
+// The dimensions that get rows of their own.
 struct Dimensions {
   bool process = false;
-  bool thread = false;  // each thread by itself; of devices nothing
+  bool thread = false;  // each thread by itself; devices do not count
   bool phase = false;
   bool operation = false;
   bool module = false;
@@ -37,52 +37,53 @@ struct Dimensions {
 
 struct Options {
   Dimensions by;
-  bool atLaunch = true;  // what a device does belongs to the operation that launched it; else to
-                         // those that the host is in meanwhile
-  bool byIterationRow = false;  // Group::iteration is the id of a row of `iteration`, as numbers
-                                // may come again; else the number
-  bool correct = true;          // for the cost of recording, where that is known
-  const correction::CostSet* measured = nullptr;  // costs that count before those of the trace
-  unsigned parallel = 0;  // processes at once; 0: as many as there are processors
+  bool atLaunch = true;  // device work belongs to the operation that launched it; else to those
+                         // that the host is in meanwhile
+  bool byIterationRow = false;  // Group::iteration is the id of an `iteration` row, since numbers
+                                // may repeat; else the number
+  bool correct = true;          // for the cost of recording, where it is known
+  const correction::CostSet* measured = nullptr;  // these costs take precedence over the trace's
+  unsigned parallel = 0;                          // processes at once; 0: one per processor
 };
 
 enum class Resource : std::uint8_t { Cpu, Gpu, CpuAndGpu };
 std::string_view word(Resource resource) noexcept;
 
-// What a row is of. Of what was not asked for there is nothing; a set that was is empty outside of
-// all of its kind.
+// The values that a row stands for. Dimensions that were not requested are unset; a requested one
+// is empty outside of all its scopes.
 struct Group {
   std::optional<std::int64_t> processId;
   std::optional<std::int64_t> threadId;
   std::vector<std::string> phases;  // each ascending
   std::vector<std::string> operations;
   std::vector<std::string> modules;
-  std::optional<std::int64_t> iteration;  // its number; also nothing outside of all
+  std::optional<std::int64_t> iteration;  // its number; also unset outside of all
   std::vector<std::string_view> categories;
   std::optional<Resource> resource;
 
   auto operator<=>(const Group&) const = default;
 };
 
-// How long it lasted; corrected for the cost of recording, where that is known, with the interval
-// that 95 % of its errors stay within. Else all are the same.
+// How long the group lasted. If the cost of recording is known, `ns` is corrected, and [lowNs,
+// highNs] holds 95 % of its errors. Else all times are the same.
 struct Row {
   Group group;
   std::int64_t ns = 0;
   std::int64_t rawNs = 0;  // as recorded
   std::int64_t lowNs = 0;
   std::int64_t highNs = 0;
-  double errorNs = 0;  // standard, by the causes of error alone: also where highNs ends at rawNs
+  double errorNs = 0;  // standard error, from the causes of error alone; highNs at rawNs does not
+                       // limit it
 };
 
-// Recorded events of which nobody knows what they cost.
+// Recorded events whose cost of recording is unknown.
 struct UnknownCost {
   std::string probe;
   std::string api;
   std::int64_t count = 0;
 };
 
-// That a category became active while the operations stayed what they were.
+// How often a category became active while the operations did not change.
 struct Entered {
   Group group;  // without categories and resource
   std::string_view category;
@@ -103,11 +104,11 @@ struct ThreadName {
   std::string name = {};  // empty: it has none
 };
 
-// Numbers of iterations that come again in a process, as of one that counts from 0 in each epoch. A
-// row is of all iterations of its number.
+// Iteration numbers that repeat in a process, for example because it counts from 0 in each epoch. A
+// row then holds all iterations of its number.
 struct RepeatedNumbers {
-  std::int64_t times = 0;  // that the most frequent one comes
-  std::int64_t first = 0;  // the least of them
+  std::int64_t times = 0;  // how often the most frequent number occurs
+  std::int64_t first = 0;  // the least of the repeated numbers
   std::int64_t last = 0;
 };
 
@@ -118,17 +119,17 @@ struct Breakdown {
   std::map<std::int64_t, ThreadName> threads;  // by id
   std::int64_t totalNs = 0;                    // of the rows
   std::int64_t rawTotalNs = 0;
-  std::int64_t maskedNs = 0;  // of iterations of which not all was recorded: they are left out
-  std::optional<RepeatedNumbers> repeated;  // of rows by iteration; nothing: there are none
+  std::int64_t maskedNs = 0;  // of iterations that were recorded in part; they are left out
+  std::optional<RepeatedNumbers> repeated;  // for rows by iteration; unset: no number repeats
   bool corrected = false;
-  std::vector<correction::MeasuredCost> costs;  // that were taken out
+  std::vector<correction::MeasuredCost> costs;  // that were subtracted
   std::vector<UnknownCost> unknownCosts;
-  correction::Unexplained unexplained;  // which the intervals allow for
-  std::int64_t negative = 0;            // events that end before they begin: they take no time
-  std::int64_t endsUnknown = 0;         // nor does what devices and the network did and has no end
+  correction::Unexplained unexplained;  // the intervals include it
+  std::int64_t negative = 0;            // events that end before they begin; they take no time
+  std::int64_t endsUnknown = 0;         // device and network events without an end: no time either
 };
 
-// NotFound: nothing that takes time was recorded, or counts. Corrupt: ids are none.
+// NotFound: nothing that takes time was recorded, or nothing counts. Corrupt: an id is invalid.
 Result<Breakdown> breakDown(const store::Database& trace, const Options& options);
 
 }  // namespace sonde::engine::breakdown

@@ -9,7 +9,7 @@ bool isCommunication(std::string_view category) noexcept {
   return category == "mpi" || category == "nccl" || category == "gloo" || category == "ucx";
 }
 
-// Of the driver or the runtime of a device: CUDA's, or what another tool calls its own.
+// Calls of a device's driver or runtime: CUDA's, or as other tools name them.
 bool isDeviceCall(std::string_view category) noexcept {
   return category.starts_with("cuda") || category.ends_with("_runtime") ||
          category.ends_with("_driver") || category == "Runtime";

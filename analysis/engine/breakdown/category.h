@@ -1,4 +1,4 @@
-// What a process can be doing, as a breakdown names it. Plain values; any thread.
+// The categories of a breakdown: what a process can be doing. Plain values; any thread.
 #pragma once
 
 #include "analysis/model/words.h"
@@ -10,10 +10,10 @@
 
 namespace sonde::engine::breakdown {
 
-// The last four have no word of their own. Scope: a thread is in an annotation, and nothing was
-// recorded of what it does there. Parked: a thread that works for no operation waits. Window: the
-// time passes. Where nothing else is active, Scope and Window are `other`; Parked is `wait` where
-// no other thread is in or does anything. Masked: not all is recorded, so the time is left out.
+// The last four are internal and have no word. Scope: a thread is in an annotation, and nothing
+// recorded what it does there. Parked: a thread that works for no operation waits. Window: time
+// passes. If nothing else is active, Scope and Window become `other`. Parked becomes `wait` if no
+// other thread is in a scope or does anything. Masked: recorded in part, so the time is left out.
 enum class Category : std::uint8_t {
   Python,
   Framework,
@@ -32,7 +32,7 @@ enum class Category : std::uint8_t {
   Window,
   Masked,
 };
-inline constexpr std::size_t kCategories = 12;  // that have a word
+inline constexpr std::size_t kCategories = 12;  // those with a word
 inline constexpr std::array<std::string_view, kCategories> kCategoryWords = {"python",
                                                                              "framework",
                                                                              "simulator",
@@ -50,10 +50,10 @@ constexpr bool isDevice(Category category) noexcept {
   return category >= Category::Compute && category <= Category::Comm;
 }
 
-// Of a thread whose innermost slice is of this kind; `category` is the column of that name. Scope:
-// what is around it decides. Nothing: the slice says nothing of what its thread does.
-// `transitions`: the thread recorded when it entered and left native code, so that what lies in
-// between is Python; else forward and backward passes, optimizers and modules are the framework's.
+// The category of a thread whose innermost slice has this kind and `category` column. Returns Scope
+// if the surrounding slice decides, and nullopt if the slice does not show what its thread does.
+// `transitions`: the thread recorded when it entered and left native code, so the time between is
+// Python. Without them, forward and backward passes, optimizers and modules are the framework's.
 std::optional<Category> hostCategory(model::SliceKind kind,
                                      std::string_view category,
                                      bool transitions) noexcept;

@@ -51,7 +51,7 @@ class DeviceReader {
   const LaneOwners& owners_;
   const store::CommunicationKernels& communication_;
   DeviceEvents events_;
-  // The process, too: threads that are not known have one id, whosever they are.
+  // Includes the process: all unknown threads share one id.
   using LaneKey = std::tuple<std::size_t, bool, std::int64_t>;
   std::map<LaneKey, std::size_t> lanes_;  // places among those of the process
   std::pair<LaneKey, std::size_t> lastLane_{{0, false, INT64_MIN}, 0};
@@ -69,7 +69,7 @@ DeviceLane& DeviceReader::laneOf(std::size_t process, bool isStream, std::int64_
   return lanes[lastLane_.second];
 }
 
-// The first columns of `row`: whose it is, begin, length, scope.
+// The first columns of `row` are the owner, begin, length and scope.
 Result<void> DeviceReader::addWork(DeviceLane& lane, const Statement& row, Category category) {
   const auto length = row.optionalInteger(2);
   if (!length) {
@@ -123,8 +123,8 @@ Result<void> DeviceReader::readCopies() {
                  });
 }
 
-// Those of collectives, and those of threads that work for an operation: a server's thread that
-// waits for somebody to call moves no data of the algorithm's.
+// Reads the transfers of collectives and of threads that work for an operation. A server thread
+// that waits for calls moves no data for the algorithm.
 Result<void> DeviceReader::readTransfers() {
   return forEach(
       "SELECT x.thread_id, x.start_ns, x.dur_ns, s.scope_id, x.channel_id FROM transfer x LEFT "

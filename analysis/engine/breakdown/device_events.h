@@ -1,5 +1,5 @@
-// What devices and the network did, read for process_events. Within engine/breakdown; the thread of
-// the database that it is given.
+// Reads the events of devices and the network for process_events. Within engine/breakdown; the
+// thread of the given database.
 #pragma once
 
 #include "analysis/engine/breakdown/process_events.h"
@@ -14,7 +14,7 @@
 
 namespace sonde::engine::breakdown {
 
-// Whose they are: indices of TraceEvents::processes, by id.
+// The processes that own streams and channels, by id: indices of TraceEvents::processes.
 struct LaneOwners {
   std::unordered_map<std::int64_t, std::size_t> streams;
   std::unordered_map<std::int64_t, std::size_t> channels;
@@ -22,18 +22,18 @@ struct LaneOwners {
 
 struct DeviceEvents {
   std::vector<std::vector<DeviceLane>> lanes;  // by process
-  std::int64_t negative = 0;                   // that end before they begin
-  std::int64_t endsUnknown = 0;                // that take no time, as their ends are not known
+  std::int64_t negative = 0;                   // they end before they begin
+  std::int64_t endsUnknown = 0;                // their ends are unknown, so they take no time
 };
 
-// Corrupt: an id does not fit into 32 bits, or a time is none. Requires: owners are less than
+// Corrupt: an id does not fit into 32 bits, or a time is invalid. Requires: owners are less than
 // `processes`.
 Result<DeviceEvents> readDeviceEvents(const store::Database& trace,
                                       const LaneOwners& owners,
                                       const store::CommunicationKernels& communication,
                                       std::size_t processes);
 
-// Of a row. Corrupt: there can be no such row.
+// Converts a row's id. Corrupt: it does not fit into 32 bits.
 Result<std::uint32_t> shortId(std::int64_t id);
 
 }  // namespace sonde::engine::breakdown

@@ -1,4 +1,4 @@
-// What a trace's tables say of when something was. Pure functions. Within engine/breakdown.
+// Checks and computes the times of a trace's events. Pure functions. Within engine/breakdown.
 #pragma once
 
 #include "analysis/engine/breakdown/process_events.h"
@@ -12,7 +12,7 @@
 
 namespace sonde::engine::breakdown {
 
-// What ends before it begins takes no time. In a damaged file sums may be no numbers.
+// An event that ends before it begins takes no time. Saturates: a damaged file's sums may overflow.
 inline std::int64_t endOf(std::int64_t begin, std::int64_t duration) noexcept {
   std::int64_t end = 0;
   return __builtin_add_overflow(begin, std::max<std::int64_t>(duration, 0), &end) ? kOpenEnd - 1

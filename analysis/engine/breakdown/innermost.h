@@ -1,8 +1,8 @@
-// What a thread did from instant to instant, of slices that lie within each other: each instant is
-// that of the slice that began last among those that are open. One thread.
+// Turns a thread's slices into what it did at each instant: of the open slices, the one that began
+// last counts. One thread.
 //
-// Slices need not nest: one that ends after what is around it counts to its own end. Constant work
-// and memory for each slice and each that is open.
+// Slices need not nest: one that ends after the slice around it counts to its own end. Constant
+// time and memory for each slice.
 #pragma once
 
 #include "analysis/engine/breakdown/track.h"
@@ -16,21 +16,21 @@ namespace sonde::engine::breakdown {
 
 class Innermost {
  public:
-  // The label that is active at `ns`, where the next slice begins. Nothing: no slice is open.
-  // Requires: `ns` does not go back.
+  // The label that is active at `ns`, where the next slice begins. Unset: no slice is open.
+  // Requires: `ns` does not decrease.
   std::optional<Label> at(std::int64_t ns) {
     passTo(ns);
     return open_.empty() ? std::nullopt : std::optional(open_.back().label);
   }
 
-  // Requires: in the order of begins; of slices that begin together the outer one first.
+  // Requires: slices ordered by begin; the outer one first if they begin together.
   void add(const Span& slice) {
     passTo(slice.begin);
     if (slice.end > slice.begin)
       open_.push_back(slice);
   }
 
-  // What was until the last slice ended. Nothing is open after that.
+  // Returns the track up to the end of the last slice. No slice is open after that.
   Track finish() {
     while (!open_.empty())
       passTo(open_.back().end);

@@ -24,7 +24,7 @@ void inherit(TraceEvents& events) {
     processes.emplace(process.id, &process);
   for (ProcessEvents& process : events.processes) {
     const ProcessEvents* from = &process;
-    // No longer than there are processes, lest a damaged file's lead back to themselves.
+    // At most one step per process: in a damaged file parents may form a circle.
     for (std::size_t step = 0; step < processes.size() && from->iterations.empty(); ++step) {
       const auto parent = from->parentId ? processes.find(*from->parentId) : processes.end();
       if (parent == processes.end())
@@ -55,7 +55,7 @@ Result<void> readIterations(const store::Database& trace, TraceEvents& events) {
       spans[row.integer(0)].push_back({id, row.integer(1), masked.contains(id), begin, end});
     return {};
   };
-  // One whose end was lost ends where the next begins, at the latest.
+  // An iteration whose end was lost ends where the next begins, at the latest.
   SONDE_TRY(
       store::forEachRow(trace,
                         fmt::format("SELECT process_id, number, start_ns, coalesce(dur_ns, {}), "

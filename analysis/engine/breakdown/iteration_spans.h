@@ -1,5 +1,5 @@
-// The iterations of a trace, with those of which not all was recorded. The database's thread.
-// Within engine/breakdown.
+// Reads the iterations of a trace and marks those that were recorded in part. The database's
+// thread. Within engine/breakdown.
 #pragma once
 
 #include "analysis/engine/breakdown/breakdown.h"
@@ -11,11 +11,11 @@
 
 namespace sonde::engine::breakdown {
 
-// Adds them to the processes of `events`. Processes without iterations inherit those that are
-// masked of the process that started them.
+// Adds the iterations to the processes of `events`. A process without iterations inherits the
+// masked ones of the process that started it.
 Result<void> readIterations(const store::Database& trace, TraceEvents& events);
 
-// Of iterations that count.
+// Looks at iterations that are not masked. Unset: no number repeats.
 std::optional<RepeatedNumbers> repeatedNumbers(const TraceEvents& events);
 
 }  // namespace sonde::engine::breakdown

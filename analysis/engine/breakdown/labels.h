@@ -1,4 +1,5 @@
-// The labels of a process's tracks, and what they stand for. Plain values; one thread at a time.
+// The labels of a process's tracks, and the activity that each stands for. Plain values; one thread
+// at a time.
 #pragma once
 
 #include "analysis/engine/breakdown/category.h"
@@ -12,7 +13,7 @@
 
 namespace sonde::engine::breakdown {
 
-// The scopes around an instant that a breakdown tells apart: ids of strings, 0 where there is none.
+// The scopes around an instant that a breakdown distinguishes: ids of strings, 0 for no scope.
 struct ScopeNames {
   std::uint32_t phase = 0;
   std::uint32_t operation = 0;
@@ -29,11 +30,11 @@ struct ScopeNamesHash {
   }
 };
 
-// Something that is active: an iteration alone, or a category with the scopes that it is in.
+// An activity: either an iteration, or a category with the scopes it is in.
 struct Activity {
   ScopeNames scope;
   Category category = Category::Scope;
-  std::int64_t iteration = kNoIteration;  // as TrackOptions::iterations says
+  std::int64_t iteration = kNoIteration;  // the field that TrackOptions::iterations selects
   friend bool operator==(const Activity&, const Activity&) = default;
 
   static constexpr std::int64_t kNoIteration = INT64_MIN;

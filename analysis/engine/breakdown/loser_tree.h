@@ -1,9 +1,9 @@
-// The smallest of the next values of k sequences, replaced by its sequence's next one in log2(k)
-// steps. One thread. Within engine/breakdown.
+// Merges k sequences: holds the smallest of their next values, and replaces it by its sequence's
+// next value in log2(k) steps. One thread. Within engine/breakdown.
 //
-// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1: inner nodes hold the
-// loser of each comparison, so that the way from a leaf to the root meets all that matters. It has
-// no branches that depend on the values: on merged times they would be wrong half of the time.
+// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1. Inner nodes hold the
+// loser of each comparison, so a replacement compares only on the path from its leaf to the root.
+// No branch depends on the values: on merged times half of the predictions would be wrong.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace sonde::engine::breakdown {
 
 class LoserTree {
  public:
-  // Of a sequence that has ended.
+  // The value of a sequence that has ended.
   static constexpr std::int64_t kEnded = std::numeric_limits<std::int64_t>::max();
 
   // `first`: the first value of each sequence.
@@ -37,10 +37,10 @@ class LoserTree {
     winner_ = winners[1];
   }
 
-  std::int64_t value() const noexcept { return winner_.value; }  // kEnded: all have
+  std::int64_t value() const noexcept { return winner_.value; }  // kEnded: all have ended
   std::size_t sequence() const noexcept { return winner_.sequence; }
 
-  // The winner's sequence goes on with `value`.
+  // The winner's sequence continues with `value`.
   void replace(std::int64_t value) noexcept {
     Entry entry{value, winner_.sequence};
     for (std::size_t node = (leaves_ + entry.sequence) / 2; node > 0; node /= 2) {

@@ -9,7 +9,7 @@
 namespace sonde::engine::breakdown {
 namespace {
 
-// Of the categories without a word, only to be in an annotation is to do something.
+// Parked, Window and Masked mean that a thread works for no operation.
 bool isDoing(Category category) noexcept {
   return category < Category::Parked;
 }

@@ -1,5 +1,5 @@
-// Which operation each thread was in from instant to instant, as a breakdown sees it, and which one
-// a scope belongs to. Plain values; reading uses the database's thread.
+// The operation that each thread was in at each instant, as a breakdown sees it, and the operation
+// that a scope belongs to. Plain values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/breakdown/scopes.h"
@@ -12,17 +12,17 @@
 
 namespace sonde::engine::breakdown {
 
-// An operation is the string that is its name; 0: none.
+// An operation is the string id of its name; 0: no operation.
 class ProcessOperations {
  public:
   ProcessOperations(std::int64_t processId, std::vector<Span> spans, Scopes scopes)
       : processId_(processId), spans_(std::move(spans)), scopes_(std::move(scopes)) {}
 
   std::int64_t processId() const noexcept { return processId_; }
-  // Of all threads, one thread after the other; the label is the operation. That a thread waits
-  // in no annotation is nothing that it does.
+  // The spans of all threads, one thread after the other; the label is the operation. Waiting
+  // outside of annotations does not count.
   const std::vector<Span>& spans() const noexcept { return spans_; }
-  // The innermost that this slice is, or that it is in.
+  // The operation that this slice is; else the innermost one around it.
   std::uint32_t operationOf(std::int64_t scopeId);
 
  private:
@@ -31,7 +31,8 @@ class ProcessOperations {
   Scopes scopes_;
 };
 
-// Of all processes that did something. Reads the whole trace; memory as process_events.h has it.
+// Returns all processes that did something. Reads the whole trace; process_events.h states the
+// memory.
 Result<std::vector<ProcessOperations>> readOperationSpans(const store::Database& trace);
 
 }  // namespace sonde::engine::breakdown

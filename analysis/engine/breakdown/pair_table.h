@@ -1,4 +1,4 @@
-// A hash table from pairs of small numbers to a number, for the inner loop of the sweep: open
+// A hash table from pairs of small numbers to a number, for the inner loop of the sweep. Open
 // addressing, no removal. One thread. Within engine/breakdown.
 #pragma once
 
@@ -17,7 +17,7 @@ class PairTable {
   };
   static constexpr std::int64_t kNone = -1;
 
-  // The value of the pair, kNone at first. Valid until the next call.
+  // The value of the pair; a new pair has kNone. The reference is valid until the next call.
   // Requires: not both are 2³² − 1.
   std::int64_t& operator()(std::uint32_t first, std::uint32_t second) {
     std::size_t at = placeOf(first, second);
@@ -49,7 +49,7 @@ class PairTable {
     return (entry.first & entry.second) == ~std::uint32_t{0};
   }
   std::size_t placeOf(std::uint32_t first, std::uint32_t second) const noexcept {
-    // The high half of a product with an odd constant near 2^64 / golden ratio.
+    // The high half of the product with an odd constant near 2^64 / golden ratio.
     const std::uint64_t key = (std::uint64_t{first} << 32U) | second;
     return ((key * 0x9E3779B97F4A7C15U) >> 32U) & (entries_.size() - 1);
   }

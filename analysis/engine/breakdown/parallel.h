@@ -1,4 +1,4 @@
-// The same work for many things at once.
+// Runs work for many items in parallel.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,8 @@
 
 namespace sonde::engine::breakdown {
 
-// Calls work(0) … work(count − 1) on up to `threads` threads (0: as many as there are processors),
-// one of them the caller's. Each is called once; what one throws is thrown here when all have
-// ended.
+// Calls work(0) … work(count − 1) on up to `threads` threads, the caller's included; 0: one per
+// processor. Calls each once. Rethrows an exception of `work` when all threads have ended.
 inline void inParallel(std::size_t count,
                        unsigned threads,
                        const std::function<void(std::size_t)>& work) {
@@ -29,7 +28,7 @@ inline void inParallel(std::size_t count,
   try {
     for (std::size_t at = 1; at < std::min(most, count); ++at)
       others.push_back(std::async(std::launch::async, loop));
-  } catch (const std::system_error&) {  // a limit of threads: those that there are do it
+  } catch (const std::system_error&) {  // a limit on threads: those that started do the work
   }
   std::future<void> own = std::async(std::launch::deferred, loop);
   own.wait();

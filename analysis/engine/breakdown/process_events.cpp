@@ -33,7 +33,7 @@ Extent extentOf(const std::vector<Item>& items) {
   return extent;
 }
 
-// Once, since correction keeps the order.
+// Once is enough, since correction keeps the order.
 void putInOrder(ProcessEvents& process) {
   const auto outerFirst = [](const HostSlice& a, const HostSlice& b) {
     return std::tie(a.begin, b.end, a.depth) < std::tie(b.begin, a.end, b.depth);
@@ -155,9 +155,9 @@ Result<void> ProcessReader::readPlaces() {
                  });
 }
 
-// At the same time as slices, by a connection of its own; after them where there can be none.
+// Reads on a connection of its own while slices are read; after them if a connection fails.
 std::future<Result<DeviceEvents>> ProcessReader::beginDevices() const {
-  // By the connection that the user's patterns were given to.
+  // The user's patterns were given to this connection.
   const auto communication = store::CommunicationKernels::read(trace_);
   const auto read = [this, communication](const store::Database& trace) -> Result<DeviceEvents> {
     if (!communication)

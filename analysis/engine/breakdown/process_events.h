@@ -1,8 +1,8 @@
-// What a breakdown needs of a trace, by process, as it was recorded; read in one pass over each
-// table in the order of the file, for any number of breakdowns. Uses the database's thread, and
-// while it reads one more with a connection of its own; then plain values.
+// The events of a trace that a breakdown needs, by process, as recorded. Reads each table once, in
+// the order of the file, for any number of breakdowns. Reading uses the database's thread and one
+// more with its own connection; the result is plain values.
 //
-// Memory: 24 bytes for what a thread or a device did, and 16 more for a slice that is a scope.
+// Memory: 24 bytes per event of a thread or device, and 16 more for a slice that is a scope.
 #pragma once
 
 #include "analysis/engine/breakdown/category.h"
@@ -20,20 +20,20 @@
 
 namespace sonde::engine::breakdown {
 
-// Of a slice that never ended.
+// The end of a slice that never ended.
 inline constexpr std::int64_t kOpenEnd = std::numeric_limits<std::int64_t>::max();
 
-// A slice of a thread that says what it did.
+// A slice that shows what its thread did.
 struct HostSlice {
   std::int64_t begin;
   std::int64_t end;
-  std::uint32_t scopeId;  // that it is, or that it is in; 0: none
+  std::uint32_t scopeId;  // the slice itself, or the scope around it; 0: none
   std::uint16_t depth;
   model::SliceKind kind;
-  Category category;  // as hostCategory() has it of a thread without transitions
+  Category category;  // as hostCategory() returns it for a thread without transitions
 };
 
-// From the first begin to the last end; what never ended says no more than that it was there.
+// From the first begin to the last end. An event that never ended counts with its begin alone.
 struct Extent {
   std::int64_t begin = kOpenEnd;
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
@@ -54,18 +54,18 @@ struct HostThread {
   Extent extent;                  // of them
 };
 
-// What a device or the network did.
+// An event of a device or the network.
 struct DeviceSpan {
   std::int64_t begin;
   std::int64_t end;
-  std::uint32_t scopeId;  // that it was launched in; 0: none
+  std::uint32_t scopeId;  // that launched it; 0: none
   Category category;
 };
 
 // A stream, or a thread that moved data over the network.
 struct DeviceLane {
   bool isStream = true;
-  std::int64_t id = 0;            // of the stream, or of the thread; 0: of those that are not known
+  std::int64_t id = 0;            // of the stream or thread; 0: all unknown ones
   std::vector<DeviceSpan> spans;  // by begin
   Extent extent;                  // of them
 };
@@ -73,7 +73,7 @@ struct DeviceLane {
 struct IterationSpan {
   std::int64_t id;  // of its row
   std::int64_t number;
-  bool masked;  // not all was recorded that the run was asked for
+  bool masked;  // not all that the run asked for was recorded
   std::int64_t begin;
   std::int64_t end;
 };
@@ -85,15 +85,15 @@ struct ProcessEvents {
   std::string host;
   std::string command;
   std::optional<std::int64_t> parentId;
-  std::optional<std::int64_t> startNs;  // of the recording of it
+  std::optional<std::int64_t> startNs;  // of its recording
   std::optional<std::int64_t> endNs;
-  std::optional<Extent> kept;  // of a trimmed trace: what it has of this process
+  std::optional<Extent> kept;  // of a trimmed trace: the part of this process that was kept
   Scopes scopes;
   std::vector<HostThread> threads;
   std::vector<DeviceLane> device;
   std::vector<IterationSpan> iterations;  // by begin; without inner ones
-  // What is left out of a process without iterations: those that are masked of the process that
-  // started it.
+  // The masked iterations of the process that started this one. They are left out of a process
+  // without iterations.
   std::vector<IterationSpan> inherited;
   std::int64_t inheritedFrom = 0;
 
@@ -101,9 +101,9 @@ struct ProcessEvents {
 };
 
 struct TraceEvents {
-  std::vector<ProcessEvents> processes;  // that did something, by id
-  std::int64_t negative = 0;             // events that end before they begin, which take no time
-  std::int64_t endsUnknown = 0;          // of what devices and the network did: nor do these
+  std::vector<ProcessEvents> processes;  // those that did something, by id
+  std::int64_t negative = 0;             // events that end before they begin; they take no time
+  std::int64_t endsUnknown = 0;          // device and network events without an end: no time either
 };
 
 // Corrupt: an id does not fit into 32 bits.

@@ -14,7 +14,7 @@ using model::SliceKind;
 using correction::CorrectedTimes;
 using correction::Timeline;
 
-// When what one thread or stream did was, one after the other.
+// The times of one thread's or stream's events, corrected or as recorded.
 class LaneTimes {
  public:
   explicit LaneTimes(const Timeline* times) {
@@ -48,7 +48,7 @@ const Timeline* timesOf(const DeviceLane& lane, const CorrectedTimes* times) {
   return timesOfThread(times, lane.id);
 }
 
-// Time goes on, corrected or not: so the ends of an extent are those of what is in it.
+// Correction keeps the order, so the ends of an extent are the corrected ends of its events.
 void include(Extent own, const Timeline* times, Extent& into) {
   if (own.begin > own.end)
     return;
@@ -60,7 +60,7 @@ Extent clipped(Extent time, Extent within) {
   return {std::max(time.begin, within.begin), std::min(time.end, within.end)};
 }
 
-// All of a process; of one that was trimmed what was kept, and what devices did for that later.
+// The whole process. For a trimmed trace: the kept part, and what devices did for it later.
 Extent extentOf(const ProcessEvents& process, const CorrectedTimes* times) {
   const Timeline* const ofProcess = timesOfProcess(times, process.id);
   Extent extent;
@@ -90,7 +90,7 @@ bool isFrameworksOwn(SliceKind kind) noexcept {
          kind == SliceKind::Optimizer || kind == SliceKind::Module;
 }
 
-// The slices of a thread as what it did from instant to instant.
+// Turns a thread's slices into what it did at each instant.
 class ThreadTrack {
  public:
   ThreadTrack(Scopes& scopes,
@@ -101,7 +101,7 @@ class ThreadTrack {
       : scopes_(scopes), labels_(labels), thread_(thread), times_(times), within_(within) {}
 
   Track run() {
-    // Between native code a thread that runs Python runs Python, also outside of all annotations.
+    // Outside of native code such a thread runs Python, also outside of all annotations.
     if (thread_.transitions) {
       const Extent extent = clipped(LaneTimes(times_).of(thread_.extent), within_);
       innermost_.add({extent.begin, extent.end, labels_.of({{}, Category::Python})});
@@ -172,7 +172,7 @@ void addDevice(ProcessEvents& process, const TrackOptions& options, Extent withi
   }
 }
 
-// Also where they are not told apart, those that are to be left out.
+// Masked iterations are added even if rows do not distinguish iterations.
 void addIterations(const ProcessEvents& process,
                    const TrackOptions& options,
                    Extent within,
@@ -199,7 +199,7 @@ void addIterations(const ProcessEvents& process,
   addAll(std::move(spans), into);
 }
 
-// That the time passes, whatever else is.
+// Marks that time passes, whatever else is active.
 void addWindow(Extent extent, Tracks& into) {
   addAll({{extent.begin, extent.end, into.labels.of({{}, Category::Window})}}, into);
 }

@@ -1,5 +1,5 @@
-// The tracks of one process, or of one of its threads, for the sweep. One thread for each process.
-// Within engine/breakdown.
+// Makes the tracks of one process, or of one of its threads, for the sweep. At most one thread per
+// process. Within engine/breakdown.
 #pragma once
 
 #include "analysis/engine/breakdown/labels.h"
@@ -17,15 +17,15 @@ struct Tracks {
 };
 
 struct TrackOptions {
-  bool atLaunch = true;  // what devices do belongs to the operation that launched it
-  std::int64_t IterationSpan::*iterations = nullptr;  // what tells them apart; else nothing
-  const correction::CorrectedTimes* times = nullptr;  // as they are to be; else as recorded
-  bool isLast = false;  // the events are not needed again: their memory is given back on the way
+  bool atLaunch = true;  // device work belongs to the operation that launched it
+  std::int64_t IterationSpan::*iterations = nullptr;  // field that distinguishes them, if any
+  const correction::CorrectedTimes* times = nullptr;  // corrected times; nullptr: as recorded
+  bool isLast = false;  // the events are not needed again; frees their memory on the way
 };
 
-// All of a process, from its begin to its end.
+// The whole process, from its begin to its end.
 Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options);
-// Of one of its threads, from its first slice to its last; none of one without slices.
+// One of its threads, from its first slice to its last. Empty if the thread has no slices.
 Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions options);
 
 }  // namespace sonde::engine::breakdown

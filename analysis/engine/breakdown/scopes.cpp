@@ -25,7 +25,7 @@ void Scopes::add(const Scope& scope) {
   entries_.push_back({scope.id, scope.scopeId, scope.nameId, scope.kind, Entry::State::New});
 }
 
-// What is asked for is most often near what was: the search widens from there.
+// Consecutive lookups are mostly close together: the search widens from the last result.
 Scopes::Entry* Scopes::find(std::uint32_t id) {
   if (id == 0 || entries_.empty())
     return nullptr;
@@ -53,7 +53,7 @@ std::uint32_t Scopes::resolve(std::uint32_t id) {
     entry->state = Entry::State::Visited;
     chain_.push_back(entry);
   }
-  // One that has been visited only leads back to itself: the chain ends there.
+  // A scope that was visited before closes a circle: the chain ends there.
   const bool isKnown = entry != nullptr && entry->state == Entry::State::Resolved;
   std::uint32_t names = isKnown ? entry->name : 0;
   for (auto inner = chain_.rbegin(); inner != chain_.rend(); ++inner) {

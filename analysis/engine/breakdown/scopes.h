@@ -1,5 +1,5 @@
-// The phase, the operation and the module that the scopes of a trace are in, their own included.
-// One thread. Within engine/breakdown, but for isOperation().
+// The phase, operation and module of each scope of a trace; a scope counts as its own. One thread.
+// Within engine/breakdown, except isOperation().
 #pragma once
 
 #include "analysis/engine/breakdown/labels.h"
@@ -12,10 +12,10 @@
 
 namespace sonde::engine::breakdown {
 
-// Whether a slice of this kind is one of the algorithm's operations.
+// Whether a slice of this kind is an operation of the algorithm.
 bool isOperation(model::SliceKind kind) noexcept;
 
-// Which of them are told apart; the others are 0.
+// The dimensions to distinguish; the others are 0.
 struct ScopeDimensions {
   bool phase = true;
   bool operation = true;
@@ -26,27 +26,27 @@ class Scopes {
  public:
   explicit Scopes(ScopeDimensions dimensions) : dimensions_(dimensions) {}
 
-  // Of slices, and of the string that is the name.
+  // A slice that is a scope. nameId is a string.
   struct Scope {
     std::uint32_t id = 0;
-    std::uint32_t scopeId = 0;  // that it is in; 0: none
+    std::uint32_t scopeId = 0;  // the scope around it; 0: none
     std::uint32_t nameId = 0;
     model::SliceKind kind{};
   };
   // Requires: ids ascend, and of() has not been called.
   void add(const Scope& scope);
 
-  // Of the scope with this id; none of one that there is not, as 0. A chain of scopes that leads
-  // back to itself, as only a damaged file has one, ends there.
+  // The names of the scope with this id; all 0 if it does not exist. A chain of scopes that leads
+  // back to itself, possible in a damaged file, ends there.
   ScopeNames of(std::uint32_t id);
-  // Whether it is in any phase, operation or module, told apart or not.
+  // Whether it is in any phase, operation or module, distinguished or not.
   bool isInScope(std::uint32_t id);
 
  private:
   struct Entry {
     std::uint32_t id;
     std::uint32_t scopeId;
-    std::uint32_t name;  // its string; once it is resolved, its place in names_
+    std::uint32_t name;  // its string; once resolved, its place in names_
     model::SliceKind kind;
     enum class State : std::uint8_t { New, Visited, Resolved } state;
   };

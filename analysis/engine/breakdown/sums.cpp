@@ -12,9 +12,9 @@ namespace {
 constexpr CategoryMask kDeviceMask =
     bit(Category::Compute) | bit(Category::Copy) | bit(Category::Comm);
 constexpr CategoryMask kHostMask =
-    static_cast<CategoryMask>(bit(Category::Compute) - 1);  // those before it, in the enumeration
+    static_cast<CategoryMask>(bit(Category::Compute) - 1);  // the ones before it in the enumeration
 
-// Numbers, each as often as it was added.
+// A multiset of numbers.
 template <typename Number>
 class Counted {
  public:
@@ -39,7 +39,7 @@ Ids idsOf(const Counted<std::uint32_t>& names) {
   return ids;
 }
 
-// What is active together.
+// The activities at the current instant.
 class Together {
  public:
   void change(const Activity& activity, bool isActive) {
@@ -56,7 +56,7 @@ class Together {
   }
 
   bool isMasked() const { return categories_.counts().contains(Category::Masked); }
-  Key key() const;  // as a row has it
+  Key key() const;  // the key of the row for them
 
  private:
   Counted<std::uint32_t> phases_;

@@ -1,5 +1,5 @@
-// One pass over the events of a trace: how long each set of activities lasted, by the ids of names.
-// Any thread. Within engine/breakdown.
+// One pass over the events of a trace: how long each set of activities lasted, by ids of names. Any
+// thread. Within engine/breakdown.
 #pragma once
 
 #include "analysis/engine/breakdown/breakdown.h"
@@ -24,12 +24,12 @@ constexpr CategoryMask bit(Category category) noexcept {
 
 Resource resourceOf(CategoryMask categories) noexcept;
 
-// More names than these at once are one, `kMany`: nobody reads them all, and n operations that
-// begin one after the other, and all go on, would make n rows with n² / 2 names.
+// More names than these at once become one, `kMany`: nobody reads longer lists. Without the limit,
+// n operations that begin one after the other and all go on would make n rows with n² / 2 names.
 constexpr std::size_t kMostNames = 100;
 constexpr std::uint32_t kMany = ~std::uint32_t{0};
 
-// A group by the ids of names, and its categories.
+// A group by ids of names, with its categories.
 struct Key {
   std::int64_t process = 0;
   std::int64_t thread = 0;
@@ -52,8 +52,8 @@ struct Sums {
   std::int64_t negative = 0;
 };
 
-// `times`: those of the events as they are to be; nullptr: as they were recorded. `isLast`: takes
-// `events` apart. Corrupt: the times add up to more than a number holds.
+// `times`: corrected times; nullptr: as recorded. `isLast`: consumes `events`. Corrupt: the sum of
+// the times overflows.
 Result<Sums> sumUp(TraceEvents& events,
                    const Options& options,
                    const correction::CorrectedTimes* times,

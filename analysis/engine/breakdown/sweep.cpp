@@ -11,7 +11,7 @@
 namespace sonde::engine::breakdown {
 namespace {
 
-// The begins and ends of a track, one after the other.
+// Walks through the begins and ends of a track.
 class Cursor {
  public:
   explicit Cursor(const Track& track) noexcept
@@ -93,11 +93,11 @@ class Sweep {
   static constexpr ActiveSets::Set kNothingYet = ~ActiveSets::Set{0};
 
   ActiveSets sets_;
-  std::vector<std::uint32_t> counts_;                  // on how many tracks each label is active
+  std::vector<std::uint32_t> counts_;                  // by label: number of tracks it is active on
   std::vector<Total> totals_ = std::vector<Total>(1);  // by set
-  PairTable transitions_;                              // one less than there were
+  PairTable transitions_;                              // each value is one less than the count
   ActiveSets::Set set_ = ActiveSets::kEmpty;
-  ActiveSets::Set lastSet_ = kNothingYet;  // that was active for some time
+  ActiveSets::Set lastSet_ = kNothingYet;  // the last set that was active for some time
   std::int64_t nowNs_ = 0;
 };
 

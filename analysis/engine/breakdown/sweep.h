@@ -1,13 +1,11 @@
-// How long each set of labels was active at once, over any number of tracks. Pure functions; any
-// thread.
+// How long each set of labels was active, over any number of tracks. Pure functions; any thread.
 //
-// One pass over the begins and ends of all tracks in the order of time. A label that several tracks
-// have at an instant is active once. O(n log k) for n spans on k tracks, however many labels the
-// sets hold.
+// One pass over the begins and ends of all tracks in the order of time. A label that is active on
+// several tracks counts once. O(n log k) for n spans on k tracks, whatever the sets' sizes.
 //
-// Source: the sweep that RL-Scope describes (Gleeson et al., MLSys 2021, section 3.4), with a
-// tree of losers (Knuth, volume 3, section 5.4.1) in place of its scan over all tracks, and counts,
-// so that what overlaps itself is not counted twice.
+// Source: the sweep that RL-Scope describes (Gleeson et al., MLSys 2021, section 3.4). A tree of
+// losers (Knuth, volume 3, section 5.4.1) replaces its scan over all tracks. Counts per label keep
+// overlapping events from counting twice.
 #pragma once
 
 #include "analysis/engine/breakdown/active_sets.h"
@@ -21,14 +19,14 @@
 
 namespace sonde::engine::breakdown {
 
-// Which labels it holds SweepResult::forEachSet() tells.
+// SweepResult::forEachSet() reports its labels.
 struct ActiveSet {
-  std::int64_t ns = 0;       // that exactly these were active
-  std::int64_t firstNs = 0;  // the first and the last instant of that
+  std::int64_t ns = 0;       // how long exactly these were active
+  std::int64_t firstNs = 0;  // the first and the last instant of that time
   std::int64_t lastNs = 0;
 };
 
-// That one set was active and then, at once, another.
+// One set was active, and directly after it another.
 struct Transition {
   std::size_t from = 0;  // in SweepResult::sets
   std::size_t to = 0;
@@ -36,28 +34,28 @@ struct Transition {
 };
 
 struct SweepResult {
-  // Those that were active for some time, in the order of their first instants. `sets[0]` is the
-  // empty one, of the time between the first begin and the last end in which nothing was.
+  // The sets that were active for some time, ordered by first instant. `sets[0]` is the empty set:
+  // the time between the first begin and the last end in which nothing was active.
   std::vector<ActiveSet> sets;
   std::vector<Transition> transitions;
 
-  // Calls toggle(label, isActive) for one label after the other, and visit(at) when exactly those
-  // of `sets[at]` are active: of each set once, in any order. O(1) for each set that occurred.
+  // Calls toggle(label, isActive) for one label at a time, and visit(at) when exactly the labels of
+  // `sets[at]` are active. Visits each set once, in any order. O(1) per set.
   template <typename Toggle, typename Visit>
   void forEachSet(Toggle toggle, Visit visit) const;
 
   static constexpr std::size_t kNotThere = ~std::size_t{0};
-  std::vector<ActiveSets::Made> made;  // all sets that occurred, if for no time
+  std::vector<ActiveSets::Made> made;  // all sets that occurred, even for no time
   std::vector<std::size_t> places;     // of these in `sets`, or kNotThere
 };
 
 SweepResult sweep(const std::vector<Track>& tracks);
 
-// The way through the tree in which each set hangs from the one that it was made of.
+// Walks through the tree in which each set is the child of the set it was made from.
 template <typename Toggle, typename Visit>
 void SweepResult::forEachSet(Toggle toggle, Visit visit) const {
   using Set = ActiveSets::Set;
-  constexpr Set kNone = ActiveSets::kEmpty;  // hangs from no set
+  constexpr Set kNone = ActiveSets::kEmpty;  // child of no set
   std::vector<Set> first(made.size(), kNone);
   std::vector<Set> next(made.size(), kNone);
   Label labels = 0;

@@ -13,7 +13,7 @@ std::vector<Track> tracksOf(std::vector<Span> spans) {
   if (!std::is_sorted(spans.begin(), spans.end(), begins))
     std::stable_sort(spans.begin(), spans.end(), begins);
   std::vector<Track> tracks;
-  // The track that is free first, with when.
+  // The track that becomes free first, and when.
   using Free = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
   for (const Span& span : spans) {

@@ -1,5 +1,5 @@
-// A sequence of intervals that do not overlap, each with a label that says what was active in it:
-// what one thread did, or one queue of a device. Plain value; times are nanoseconds.
+// A sequence of intervals that do not overlap, each with a label for what was active: the work of
+// one thread, or of one queue of a device. Plain value; times are nanoseconds.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace sonde::engine::breakdown {
 
-// What was active: a number that whoever made the tracks gave it.
+// The number that the maker of the tracks assigned to an activity.
 using Label = std::uint32_t;
 
 struct Span {
@@ -20,8 +20,8 @@ struct Span {
 
 class Track {
  public:
-  // Requires: `span` begins where the last one ended, or later. One that ends at or before its
-  // begin is left out; one that goes on where the last ended, with its label, prolongs that.
+  // Requires: `span` begins at the last one's end or later. Ignores a span that ends at or before
+  // its begin. A span that continues the last one with the same label prolongs it.
   void add(const Span& span) {
     if (span.end <= span.begin)
       return;
@@ -41,7 +41,7 @@ class Track {
   }
   std::int64_t endNs() const { return times_.back(); }  // Requires: not empty
 
-  // Begin, end, begin, end …: ascending.
+  // Alternating begins and ends, ascending.
   const std::vector<std::int64_t>& times() const noexcept { return times_; }
   const std::vector<Label>& labels() const noexcept { return labels_; }
 
@@ -50,7 +50,7 @@ class Track {
   std::vector<Label> labels_;
 };
 
-// Spans in any order that may overlap, on as many tracks as that takes.
+// Spans in any order, which may overlap. Returns as many tracks as they need.
 std::vector<Track> tracksOf(std::vector<Span> spans);
 
 }  // namespace sonde::engine::breakdown

@@ -15,11 +15,11 @@ struct Assumed {
   std::string_view probe;
   std::string_view api;
   EventCost cost;
-  double unrecordedNs = 0;  // of that, what a call costs while the probe is off
+  double unrecordedNs = 0;  // part of it: the cost of a call while the probe is off
 };
 
-// A scope is two records. What torch's hooks cost is between what bench/torch_hooks.py finds of
-// calls that are made again and again, and what they add to a step of a small network.
+// A scope is two records. The costs of torch's hooks lie between what bench/torch_hooks.py measures
+// for calls in a tight loop and what the hooks add to a step of a small network.
 constexpr Assumed kAssumed[] = {
     {"annotation", "scope", {25, 2, 25}},
     {"annotation", "scope in Python", {110, 10, 100}},
@@ -36,12 +36,12 @@ constexpr Assumed kAssumed[] = {
     {"gloo", "call", {100, 100, 300}},
     {"net", "transfer", {30, 20, 200}},
     {"net", "wait", {30, 20, 200}},
-    {"mpi", "call", {60, 40, 100}, 120},  // requests and numbers are kept while it is off
+    {"mpi", "call", {60, 40, 100}, 120},  // requests and numbers are also kept while it is off
     {"mpi", "collective", {20, 40, 70}, 30},
     {"mpi", "wait", {60, 40, 100}, 120},
     {"nccl", "call", {100, 50, 150}},
     {"nccl", "collective", {100, 100, 250}},
-    // CUPTI's own work, which is never off.
+    // Work inside CUPTI, which is never off.
     {"cuda", "launch", {100, 1'500, 200}, 1'600},
     {"cuda", "call", {50, 400, 50}, 450},
     {"io", "call", {100, 50, 200}, 15},

@@ -1,5 +1,6 @@
-// What recording costs where nobody has measured it: as on the machine that docs/performance.md
-// speaks of, with errors as large as the costs. Plain functions; the database's thread.
+// Assumed costs of recording, for kinds of events that nobody measured. They are those of the
+// machine in docs/performance.md, with errors as large as the costs. Plain functions; the
+// database's thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -10,12 +11,12 @@
 
 namespace sonde::engine::calibration {
 
-// Of each kind of event that recording knows.
+// One row for each kind of event that can be recorded.
 std::vector<correction::MeasuredCost> assumedCosts();
 
-// Adds to what `overhead` has of loops what is assumed of all else, and, of a run in which probes
-// were switched off and on, what that has shown. Done again, it comes to the same. Why a run could
-// not show anything is in the trace's notes.
+// The table `overhead` has what loops measured. Adds assumed costs for all other kinds, and what a
+// run that switched probes off and on has shown. Repeating it changes nothing. If the run could not
+// show anything, the trace's notes have the reason.
 Result<void> completeOverhead(store::Database& trace);
 
 }  // namespace sonde::engine::calibration

@@ -18,18 +18,18 @@ using correction::MeasuredCost;
 
 constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
-// How well it is known at best what a call costs whose probe is off: no run shows that.
+// The best possible error of what a call costs while its probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
-// What comes between a probe that is off and none at all, of what it costs to record. Assumed: in
-// the cases of docs/accuracy.md but for those whose threads wake each other, the root of the mean
-// square is 17 %, of which a part is the machine's.
+// The error from the difference between a probe that is off and no probe, as a share of the cost of
+// recording. Assumed: the root mean square is 17 % over the cases of docs/accuracy.md, without
+// those whose threads wake each other. Part of that comes from the machine.
 constexpr double kModelError = 0.15;
 
 std::size_t placeOf(const std::vector<std::string>& probes, const std::string& probe) {
   return static_cast<std::size_t>(std::find(probes.begin(), probes.end(), probe) - probes.begin());
 }
 
-// Rows with a row for the same class and process behind them do not count.
+// Leaves out rows that a later row for the same class and process replaces.
 std::vector<MeasuredCost> lastRows(const correction::CostTable& known) {
   std::vector<MeasuredCost> rows;
   for (const MeasuredCost& row : known.rows()) {
@@ -42,17 +42,17 @@ std::vector<MeasuredCost> lastRows(const correction::CostTable& known) {
   return rows;
 }
 
-// Of the costs of one probe.
+// Sums over the costs of one probe.
 struct Sums {
-  double knownNs = 0;  // but for what they are while it is off
+  double knownNs = 0;  // without the part that remains while it is off
   double foundNs = 0;
   double unrecordedNs = 0;
   double unrecordedErrorNs = 0;
   double knownErrorNs = 0;
-  // Of what a run can show, without what they are while the probe is off.
+  // The part that a run can show: without what remains while the probe is off.
   double knownPartErrorNs = 0;
   double learntPartErrorNs = 0;
-  bool isFound = true;  // better than it was known
+  bool isFound = true;  // better than it was known before
 
   double knownError() const noexcept {
     const double sum = knownNs + unrecordedNs;
@@ -63,12 +63,13 @@ struct Sums {
   }
 };
 
-// Of what a call costs while its probe is off.
+// The error of what a call costs while its probe is off.
 double unrecordedErrorNs(const MeasuredCost& row) noexcept {
   return unrecordedShare(row) * std::max(row.errorNs, kUnrecordedError * row.cost.sumNs());
 }
 
-// A call that is not recorded goes through the probe all the same: no difference shows that.
+// A call that is not recorded still goes through the probe; no difference between runs shows that
+// part.
 MeasuredCost times(MeasuredCost row, double factor, double error, std::string_view method) {
   const double unrecorded = unrecordedShare(row);
   const double scale = unrecorded + std::max(factor, 0.0) * (1 - unrecorded);
@@ -110,8 +111,8 @@ Multiplied multiplied(const std::vector<MeasuredCost>& known,
   return costs;
 }
 
-// The probe of which the least was learnt, of those that are known no better than before; nullopt:
-// there are none beside those that are `kept` as they were.
+// Among the probes whose costs are known no better than before: the one about which least was
+// learnt. nullopt: only `kept` ones are left.
 std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
                                       const std::vector<std::optional<double>>& kept) {
   std::optional<std::size_t> least;
@@ -128,22 +129,22 @@ std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
   return least;
 }
 
-// CUPTI works on while the probe is off, so what blocks show is next to nothing of it. Runs that
-// never start it show all.
+// CUPTI works on while the probe is off, so blocks show almost nothing of its cost. Runs that never
+// start it show all of it.
 bool isHidden(const ProbeCost& probe) noexcept {
   return probe.probe == "cuda" && probe.unrecordedNs > 0;
 }
 
-// It stays as it was known before, so what was learnt has no part in its error; what was learnt of
-// the others is as the run showed it beside what this one did.
+// The probe keeps the cost known before, so its error does not include what was learnt. Factors of
+// the others are conditioned on that.
 void leaveAsKnown(std::size_t place, Factors& factors) {
   factors.values[place] = 1;
   for (std::size_t other = 0; other < factors.values.size(); ++other)
     factors.covariance[place][other] = factors.covariance[other][place] = 0;
 }
 
-// Errors of factors are errors of what was known; the table's are relative to what was found, which
-// may be next to nothing.
+// Errors of factors are relative to what was known before. The table's errors are relative to what
+// was found, which may be close to zero.
 void addCovariance(const std::vector<std::string>& probes,
                    const std::vector<Sums>& sums,
                    const Factors& factors,
@@ -166,13 +167,13 @@ void addCovariance(const std::vector<std::string>& probes,
   }
 }
 
-// What all of it takes of an iteration, and each probe.
+// The share of recording in an iteration, in total and by probe.
 void addOverhead(const std::vector<ProbeCost>& probes,
                  const std::vector<Sums>& sums,
                  const Factors& factors,
                  CalibratedCosts& into) {
   double noise = 0;    // variances
-  double unknown = 0;  // of what no iteration shows
+  double unknown = 0;  // of the part that no iteration shows
   for (std::size_t at = 0; at < probes.size(); ++at) {
     const ProbeCost& each = probes[at];
     if (!sums[at].isFound) {
@@ -245,7 +246,8 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
   for (const ProbeCost& each : probes)
     names.push_back(each.probe);
   const std::vector<MeasuredCost> rows = lastRows(known);
-  std::vector<std::optional<double>> kept(probes.size());  // errors of what stays as it was known
+  // errors of costs that stay as they were known
+  std::vector<std::optional<double>> kept(probes.size());
   Factors learnt = factors;
   Multiplied costs = multiplied(rows, names, learnt, method);
   for (auto least = leastFound(costs.sums, kept); least; least = leastFound(costs.sums, kept)) {

@@ -14,12 +14,12 @@ namespace {
 
 using correction::CostTable;
 
-// So many blocks share a level and a slope: few enough that a machine's drift is even in them, many
-// enough that each has all kinds of blocks.
+// This many blocks share a level and a slope: few enough that a machine's drift in them is linear,
+// enough that each kind of block occurs.
 constexpr std::size_t kBlocksOfStretch = 8;
-constexpr std::size_t kFewestOfBlock = 3;  // iterations, without its first: the run ended in it
+constexpr std::size_t kFewestOfBlock = 3;  // iterations after the first; else the run ended in it
 
-// Those of them that were off in some iteration and on in others: places in `costs.probes`.
+// The probes that were off in some iteration and on in others: places in `costs.probes`.
 std::vector<std::size_t> switchedProbes(const IterationCosts& costs) {
   std::vector<std::size_t> switched;
   for (std::size_t at = 0; at < costs.probes.size(); ++at) {
@@ -45,7 +45,7 @@ class Observer {
   const std::vector<Observation>& observations() const { return observations_; }
   std::size_t iterations() const { return iterations_; }
   bool sawAll() const { return full_ > 0; }
-  // Of iterations with all probes.
+  // Means over iterations with all probes.
   double meanDuration() const { return duration_ / static_cast<double>(full_); }
   std::vector<ProbeCost> meanCosts() const {
     std::vector<ProbeCost> means;
@@ -63,7 +63,7 @@ class Observer {
     const std::vector<CostedIteration>& all = process.iterations;
     if (all.empty())
       return;
-    // A last one of a few blocks would be fitted whatever they are: they go with the one before.
+    // A last stretch of a few blocks would fit anything: they join the one before.
     const std::size_t blocks = all.back().block - all.front().block + 1;
     const std::size_t most =
         std::max<std::size_t>((blocks + kBlocksOfStretch / 2) / kBlocksOfStretch, 1);
@@ -79,8 +79,8 @@ class Observer {
     }
   }
 
-  // In place of what an iteration recorded stands what those of its stretch with all probes did in
-  // the mean: one that has more to do records more, and would count as if it took longer for that.
+  // All iterations of a stretch get the mean recorded cost of its iterations with all probes. An
+  // iteration with more work records more, and would count as if recording made it longer.
   void observe(Stretch stretch, std::int64_t fullMask) {
     std::vector<double> mean(switched_.size(), 0);
     std::size_t count = 0;
@@ -109,8 +109,8 @@ class Observer {
     }
   }
 
-  // Its mean: some iterations take longer by far than most, and what of this is recording's is a
-  // part of its cost. Of single ones the regression would take them for disturbances.
+  // Observes the block's mean: some iterations take far longer than most, and recording's part of
+  // that belongs to its cost. The regression would discard single long iterations as disturbances.
   void observeBlock(Stretch block, const std::vector<double>& costNs) {
     Observation observation{0, costNs, stretches_, block.front().block};
     for (const CostedIteration& each : block)

@@ -1,5 +1,5 @@
-// What recording costs, found out by the recorded run itself: in blocks of iterations probes were
-// off (`sonde run --calibrate`), and how long iterations took with and without them tells. Uses the
+// Finds the cost of recording from the recorded run itself. With `sonde run --calibrate` probes are
+// off in blocks of iterations; the times with and without them differ by the cost. Uses the
 // database's thread.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace sonde::engine::calibration {
 
-// nullopt: no probe was ever off. NotFound: the run was too short, or too noisy, to say anything.
+// nullopt: no probe was ever off. NotFound: the run was too short or too noisy for a result.
 Result<std::optional<CalibratedCosts>> calibrateInRun(const store::Database& trace);
 
 }  // namespace sonde::engine::calibration

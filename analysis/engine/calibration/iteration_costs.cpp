@@ -66,8 +66,8 @@ std::vector<std::string> probesOf(const CostTable& known) {
   return probes;
 }
 
-// What the recording of one probe alone took of each iteration, as far as it goes when the probe is
-// switched off; waits that absorb it are considered.
+// Adds what recording by one probe alone took of each iteration, without the part that remains when
+// the probe is off. Considers waits that absorb it.
 void addCostsOf(const std::string& probe,
                 const CostTable& known,
                 const RecordedProgram& program,

@@ -1,5 +1,5 @@
-// The iterations of a trace, with which probes were on in them, and what recording took of each by
-// probe, as far as costs are known. Uses the database's thread.
+// The iterations of a trace: which probes were on in each, and what recording took of it by probe,
+// as far as costs are known. Uses the database's thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -16,36 +16,37 @@ namespace sonde::engine::calibration {
 struct CostedIteration {
   std::int64_t begin;
   std::int64_t end;
-  std::int64_t mask;           // bits of model::kProbeWords: those that were on all the time
-  std::size_t block = 0;       // of iterations one after the other with one mask
+  std::int64_t mask;           // bits of model::kProbeWords: probes that were on throughout
+  std::size_t block = 0;       // of consecutive iterations with one mask
   std::vector<double> costNs;  // by probe, as in IterationCosts
-  bool isDisturbed = false;    // the recorder stored meanwhile; those that are are left out
+  bool isDisturbed = false;    // the recorder stored meanwhile
 
   double durationNs() const noexcept { return static_cast<double>(end - begin); }
 };
 
-// Of one process, in the order of time. The first of each block is left out: caches are still those
-// of the one before, and hooks have just been put in place or taken out. So are those during which
-// the recorder stored, where there are enough others (iterations::MaskedIterations).
+// One process, in the order of time. The first iteration of each block is left out: caches still
+// hold the previous block's data, and hooks were just installed or removed. Iterations during which
+// the recorder stored are left out if enough others exist (iterations::MaskedIterations).
 struct CostedProcess {
   std::int64_t id;
   std::int64_t fullMask = 0;  // as iterations::MaskedIterations has it
-  std::size_t made = 0;       // with those that are left out
+  std::size_t made = 0;       // including those left out
   std::vector<CostedIteration> iterations;
 };
 
 struct IterationCosts {
-  std::vector<std::string> probes;  // that recorded anything in an iteration
-  // By probe: what its calls cost while it is off, over CostedIteration::costNs, which is without.
+  std::vector<std::string> probes;  // those that recorded anything in an iteration
+  // By probe: the cost of its calls while it is off, relative to CostedIteration::costNs, which
+  // does not include it.
   std::vector<double> unrecorded;
   std::vector<CostedProcess> processes;
 };
 
-// Iterations in outline, and those without an end, are left out.
+// Leaves out iterations in outline and iterations without an end.
 Result<IterationCosts> readIterationCosts(const store::Database& trace,
                                           const correction::CostTable& known);
 
-// Whether `probe` was on in it.
+// Whether `probe` was on in the iteration.
 bool isOn(const std::string& probe, const CostedIteration& iteration) noexcept;
 
 }  // namespace sonde::engine::calibration

@@ -20,7 +20,7 @@ MatrixXd matrixOf(const std::vector<std::vector<double>>& rows) {
 
 }  // namespace
 
-// The conditional distribution of a normal one, averaged over what is known of the condition.
+// The conditional normal distribution, averaged over the uncertainty of the condition.
 Factors given(const Factors& factors, const std::vector<std::optional<double>>& known) {
   std::vector<Index> taken;
   std::vector<double> variances;
@@ -37,7 +37,8 @@ Factors given(const Factors& factors, const std::vector<std::optional<double>>& 
   const MatrixXd among = before(taken, taken);
   MatrixXd slopes =
       among.completeOrthogonalDecomposition().solve(before(taken, Eigen::all)).transpose();
-  slopes(taken, Eigen::all) = MatrixXd::Identity(count, count);  // also where their errors are one
+  // also where their errors are equal
+  slopes(taken, Eigen::all) = MatrixXd::Identity(count, count);
   const VectorXd values =
       Eigen::Map<const VectorXd>(factors.values.data(), static_cast<Index>(factors.values.size()));
   const VectorXd errors = Eigen::Map<const VectorXd>(variances.data(), count);

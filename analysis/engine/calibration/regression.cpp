@@ -21,20 +21,20 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kHuber = 2.5;  // means of blocks that are further off were disturbed
+constexpr double kHuber = 2.5;  // times the noise: block means further off were disturbed
 constexpr double kNormalMad = 1.4826;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;
 constexpr double kLeastFreedom = 2;
 
-// Student's quantile for 95 % over the normal one.
+// Student's 95 % quantile divided by the normal one.
 double widening(double freedom) {
   return statistics::studentQuantile(0.975, std::max(freedom, 2.0)) /
          statistics::normalQuantile(0.975);
 }
 
-// In units in which all columns are of one size, since costs differ by orders of magnitude.
-// nullopt: some combination of the columns is nothing.
+// Scales all columns to one size, since costs differ by orders of magnitude. nullopt: the matrix is
+// singular.
 std::optional<VectorXd> solved(const MatrixXd& matrix, const VectorXd& right) {
   const VectorXd scale = matrix.diagonal().cwiseAbs().cwiseSqrt().cwiseMax(1e-300).cwiseInverse();
   const Eigen::FullPivLU<MatrixXd> lu(scale.asDiagonal() * matrix * scale.asDiagonal());
@@ -117,14 +117,14 @@ class Fit {
  private:
   Index probes() const { return values_.cols() - 1; }
 
-  // Observations past those that levels, slopes and factors take, were there nothing else known.
+  // Degrees of freedom: observations minus levels, slopes and factors, without prior knowledge.
   double freedom() const {
     const double ofStretch = trend_ == Trend::Slope ? 2 : 1;
     return static_cast<double>(values_.rows()) -
            ofStretch * static_cast<double>(stretches_.size()) - static_cast<double>(probes());
   }
 
-  // The rows of a stretch, its level and slope taken out.
+  // The rows of a stretch minus its level and slope.
   MatrixXd centered(const std::vector<Index>& rows, const VectorXd& weights) const {
     double sum = 0;
     double time = 0;
@@ -147,7 +147,7 @@ class Fit {
     return values;
   }
 
-  // Those of the block `without` count as if they were not there.
+  // Rows of the block `without` get weight zero.
   VectorXd weightsOf(const std::vector<Index>& rows, std::optional<std::size_t> without) const {
     VectorXd weights(static_cast<Index>(rows.size()));
     for (std::size_t at = 0; at < rows.size(); ++at) {
@@ -189,15 +189,15 @@ class Fit {
       for (std::size_t at = 0; at < rows.size(); ++at)
         residuals[rows[at]] = std::abs(rest[static_cast<Index>(at)]);
     }
-    // Of few observations the fit takes a part of the noise.
+    // With few observations the fit absorbs part of the noise.
     noise_ = kNormalMad * statistics::median({residuals.begin(), residuals.end()}) *
              std::sqrt(static_cast<double>(values_.rows()) / std::max(freedom(), 1.0));
     for (Index row = 0; row < residuals.size(); ++row)
       weights_[row] = residuals[row] <= kHuber * noise_ ? 1 : kHuber * noise_ / residuals[row];
   }
 
-  // How the factors change when one block after the other is left out (CR3, which is right also of
-  // few blocks), and with it what is not known of the priors.
+  // How the factors change when each block is left out (CR3, which is also right for few blocks),
+  // plus the uncertainty of the priors.
   MatrixXd covarianceOf(const VectorXd& factors) const {
     const Equations all = equationsOfAll();
     MatrixXd covariance = MatrixXd::Zero(probes(), probes());
@@ -239,9 +239,9 @@ class Fit {
   Trend trend_;
   MatrixXd values_;  // of each observation: its costs, and its duration
   VectorXd weights_;
-  VectorXd priors_;  // by probe: one over the variance of what is known
-  std::map<std::size_t, std::vector<Index>> stretches_;       // their rows
-  std::map<std::size_t, std::set<std::size_t>> stretchesOf_;  // that a block is in
+  VectorXd priors_;                                      // by probe: inverse variance of the prior
+  std::map<std::size_t, std::vector<Index>> stretches_;  // their rows
+  std::map<std::size_t, std::set<std::size_t>> stretchesOf_;  // those that a block is in
   double noise_ = 0;
 };
 

@@ -1,14 +1,13 @@
-// How much longer iterations take by what is recorded in them: a linear model whose coefficients
-// are what each probe's costs have to be multiplied with. A pure function; any thread.
+// How much recording prolongs iterations: a linear model. Its coefficients are factors by which the
+// costs of each probe must be multiplied. A pure function; any thread.
 //
 //   duration = level (and slope) of its stretch of time + Σ factor · cost + noise
 //
-// Machines drift, so each stretch has a level of its own and only what differs from it counts.
-// Durations have heavy tails, so residuals weigh less the larger they are (Huber, by iteratively
-// reweighted least squares). Iterations of one block are not independent, so standard errors come
-// of leaving out one block after the other (CR3: Bell and McCaffrey 2002), and are such that 1.96
-// of them are an interval of 95 %, however few blocks there are. What is known of a factor
-// beforehand counts as one more observation of it.
+// Machines drift, so each stretch has its own level and only differences from it count. Durations
+// have heavy tails, so large residuals weigh less (Huber, by iteratively reweighted least squares).
+// Iterations of one block are not independent, so standard errors come from leaving out each block
+// in turn (CR3: Bell and McCaffrey 2002). They are scaled so that 1.96 of them give an interval of
+// 95 %, even with few blocks. Prior knowledge of a factor counts as one more observation of it.
 #pragma once
 
 #include "base/result.h"
@@ -20,15 +19,15 @@ namespace sonde::engine::calibration {
 
 struct Observation {
   double durationNs = 0;
-  std::vector<double> costNs;  // by probe: what its recording cost in it, as far as is known now
+  std::vector<double> costNs;  // by probe: cost of its recording, as far as is known now
   std::size_t stretch = 0;
   std::size_t block = 0;
 };
 
-// What each stretch has of its own: one after the other in time may also have a slope.
+// The parameters of each stretch: a level, or a level and a slope over time.
 enum class Trend { Level, Slope };
 
-// What is known of a factor before: that it is 1, with this standard error. Infinite: nothing.
+// The standard error of each factor's prior, which is 1. Infinite: nothing is known.
 using PriorErrors = std::vector<double>;
 
 struct Factors {
@@ -38,8 +37,8 @@ struct Factors {
   std::size_t blocks = 0;
 };
 
-// `observations`: in the order of time. NotFound: there are too few blocks, or they do not differ
-// in what was recorded.
+// `observations`: in the order of time. NotFound: there are too few blocks, or all blocks recorded
+// the same.
 Result<Factors> fitFactors(const std::vector<Observation>& observations,
                            Trend trend,
                            const PriorErrors& priors);

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t kFewestIterations = 20;
 
-// Some iterations take longer by far than most, and what of this is recording's is a part of its
-// cost: what is trimmed are stretches of the run that were disturbed, not these.
+// Some iterations take far longer than most, and recording's part of that belongs to its cost. So
+// disturbed stretches of the run are trimmed, not single iterations.
 constexpr std::size_t kStretchIterations = 10;
 
-// Of a process that made too few for one stretch all are one.
+// Iterations of a process that has too few for one stretch form a single stretch.
 void addStretchMeans(const std::vector<double>& durations, std::vector<double>& means) {
   const std::size_t length = std::min(kStretchIterations, durations.size());
   for (std::size_t first = 0; length > 0 && first + length <= durations.size(); first += length) {
@@ -58,7 +58,7 @@ std::int64_t fullMaskOf(const std::vector<CalibrationRun>& runs) {
   return mask;
 }
 
-// Of all runs with all probes: the mean of what each probe's recording cost, and of an iteration.
+// Means over all runs with all probes: each probe's recording cost, and the iteration's length.
 struct Full {
   std::map<std::string, double> costNs;
   std::map<std::string, double> unrecordedNs;

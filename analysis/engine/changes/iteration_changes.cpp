@@ -17,7 +17,7 @@ using statistics::LevelChange;
 using Places = std::vector<std::size_t>;
 using Values = std::vector<double>;
 
-// What lies on either side of a change, up to the next ones.
+// The times on both sides of a change, up to the neighbouring changes.
 struct Sides {
   std::size_t begin = 0;
   std::size_t at = 0;
@@ -44,7 +44,7 @@ bool matters(const LevelChange& change) {
   return isSure && std::abs(change.after - change.before) >= kLeastChange * change.before;
 }
 
-// One that does not matter is taken out, and its neighbours are looked at again.
+// Removes changes that do not matter, then looks at their neighbours again.
 Places thatMatter(const Values& times) {
   Places places = statistics::changePoints(times);
   for (std::size_t i = 0; i < places.size();) {
@@ -108,8 +108,7 @@ RankChanges changesOf(const RankProcess& rank, const IterationTimes& times, cons
   return found;
 }
 
-// Those that the times are of, in their order: readIterationTimes() has no others, nor other
-// iterations.
+// The ranks that have times, in the same order: readIterationTimes() returns no others.
 std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& ranks) {
   std::vector<const RankProcess*> found;
   for (const RankProcess& rank : ranks)
@@ -132,7 +131,7 @@ Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
     places.push_back(thatMatter(rank.times.at({})));
     isAny |= !places.back().empty();
   }
-  // What moved is asked only where something did: it takes the whole trace.
+  // Looks for what moved only if there is a change: it reads the whole trace.
   if (isAny) {
     SONDE_TRY_ASSIGN(times,
                      diff::readIterationTimes(

@@ -1,9 +1,9 @@
-// When a rank's iterations became longer or shorter, by how much, and what moved with them. Plain
-// values; reading uses the database's thread.
+// Finds when a rank's iterations became longer or shorter, by how much, and what moved with them.
+// Plain values; reading uses the database's thread.
 //
-// Changes are those of statistics/change_points.h, as far as they are at least kLeastChange of what
-// iterations took before, with an interval that does not hold 0. Iterations of which not all was
-// recorded are left out: recording costs less in them.
+// Changes come from statistics/change_points.h. They count if they are at least kLeastChange of the
+// time before, with an interval that excludes 0. Iterations that were recorded in part are left
+// out: recording costs less in them.
 #pragma once
 
 #include "analysis/engine/diff/iteration_times.h"
@@ -22,10 +22,10 @@ namespace sonde::engine::changes {
 inline constexpr double kLeastChange = 0.01;
 inline constexpr std::size_t kMostMoved = 5;
 
-// Time of something in an iteration, in medians.
+// Median time of something in an iteration, before and after a change.
 struct Moved {
   diff::Kind kind = diff::Kind::Host;
-  std::string name;  // "(outside)": of no operation
+  std::string name;  // "(outside)": outside of all operations
   std::int64_t beforeNs = 0;
   std::int64_t afterNs = 0;
   std::int64_t byNs() const noexcept { return afterNs - beforeNs; }
@@ -34,26 +34,26 @@ struct Moved {
 struct IterationChange {
   std::int64_t number = 0;            // of the first iteration after it
   std::int64_t atNs = 0;              // its begin
-  std::int64_t iterationsBefore = 0;  // since the change before
-  std::int64_t iterationsAfter = 0;   // until the next
+  std::int64_t iterationsBefore = 0;  // since the previous change
+  std::int64_t iterationsAfter = 0;   // until the next change
   std::int64_t beforeNs = 0;          // medians
   std::int64_t afterNs = 0;
   std::int64_t lowNs = 0;  // of after − before, 95 %
   std::int64_t highNs = 0;
-  std::vector<Moved> operations;  // on hosts and devices, and kernels: what moved most first
+  std::vector<Moved> operations;  // on hosts and devices, and kernels: the largest move first
   std::vector<Moved> categories;
 };
 
 struct RankChanges {
   std::optional<std::int64_t> rank;
   std::string process;
-  std::int64_t iterations = 0;  // that were looked at
+  std::int64_t iterations = 0;  // those examined
   std::int64_t leftOut = 0;
-  bool isEnough = false;  // to tell: statistics::kLeastForChange
+  bool isEnough = false;  // iterations for a result: statistics::kLeastForChange
   std::vector<IterationChange> changes;
 };
 
-// Of the ranks with iterations. Requires: `ranks` are those of readRanks(trace).
+// Covers ranks with iterations. Requires: `ranks` come from readRanks(trace).
 Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
                                                   const std::vector<metrics::RankProcess>& ranks,
                                                   const diff::Correcting& correcting = {});

@@ -13,13 +13,13 @@ namespace {
 using End = CostPoint::End;
 using Stop = Schedule::Stop;
 
-// A lane on its way through its events.
+// Walks through a lane's events.
 class Walker {
  public:
   Walker(const Lane& lane, const std::vector<EventCost>& costs) : lane_(lane), costs_(costs) {}
 
-  // The corrected time at `at`, as of somebody who asks: while the lane waits it may have come
-  // there idle or by itself. Requires: not before the last time.
+  // The corrected time of `at`, for a lane that waits for this one. While this lane waits it may
+  // have been idle then. Requires: not before the last time.
   std::int64_t timeAt(std::int64_t at) {
     if (!hasBegun_ && (next_ == lane_.points.size() || lane_.points[next_].at > at))
       return at;
@@ -30,15 +30,15 @@ class Walker {
     return at - delayNs_ - static_cast<std::int64_t>(std::min(debtNs_, own));
   }
 
-  // From `at` on nothing is paid but what is recorded in there. What is owed so far, above all by
-  // the event that waits, is owed again when it goes on. Returns the corrected time.
+  // From `at` on, only what is recorded inside the wait is paid. The debt so far, mainly the cost
+  // of the waiting event, is due again when the lane goes on. Returns the corrected time.
   std::int64_t beginWait(std::int64_t at, std::uint32_t group) {
     const std::int64_t corrected = advance(at);
     waits_.push_back({group, std::exchange(debtNs_, 0)});
     return corrected;
   }
 
-  // `corrected`: what `at` becomes; or what the lane itself makes of it, if that is later.
+  // `at` becomes `corrected`, or the lane's own result if that is later.
   void endWait(std::int64_t at, std::uint32_t group, std::int64_t corrected) {
     passPoints(at - 1);
     const auto idle = static_cast<double>(std::max<std::int64_t>(at - at_, 0));
@@ -53,7 +53,7 @@ class Walker {
     release(group);
   }
 
-  // The lane's first event, unless it has had one.
+  // Starts the lane at its first event, unless it has had one.
   void start(std::int64_t at, std::int64_t corrected) {
     if (hasBegun_ || (next_ < lane_.points.size() && lane_.points[next_].at < at))
       return;
@@ -66,7 +66,7 @@ class Walker {
   Timeline finish() {
     if (!lane_.points.empty())
       advance(std::max(at_, lane_.points.back().at));
-    // The lane may go on after its last event whose cost is known.
+    // The lane may go on after its last event with a known cost.
     pay(at_ + static_cast<std::int64_t>(std::min(debtNs_, static_cast<double>(model::kMostNs))));
     return std::move(timeline_);
   }
@@ -89,11 +89,11 @@ class Walker {
     for (; next_ < lane_.points.size() && lane_.points[next_].at <= until; ++next_) {
       const CostPoint& point = lane_.points[next_];
       const EventCost& cost = costs_[point.cost];
-      // Before the first event there is nothing that it could be taken out of.
+      // Before the first event there is no time to subtract it from.
       if (point.end != End::End && hasBegun_)
         owe(cost.beforeNs - prepaidNs_);
       prepaidNs_ = 0;
-      // That a stack was sampled in a wait, say, does not end that the lane is idle.
+      // An instant, such as a stack sample in a wait, does not end the idle time.
       if (point.end != End::Instant || !isWaiting())
         pay(point.at);
       if (point.end != End::End)
@@ -105,7 +105,7 @@ class Walker {
 
   void owe(double ns) noexcept { debtNs_ += std::max(ns, 0.0); }
 
-  // Takes what is owed out of the time since the last event.
+  // Subtracts the debt from the time since the last event.
   void pay(std::int64_t until) {
     const std::int64_t from = at_;
     at_ = until;
@@ -120,8 +120,8 @@ class Walker {
     timeline_.add({until, delayNs_});
   }
 
-  // What of the next event's cost lay before its begin and before `at`, where the lane was not idle
-  // then, a wait has absorbed.
+  // Part of the next event's cost lies before its begin. The part before `at`, at most `mostNs`,
+  // was absorbed by a wait.
   void prepay(std::int64_t at, double mostNs) noexcept {
     prepaidNs_ = 0;
     if (next_ == lane_.points.size() || lane_.points[next_].end == End::End)
@@ -131,7 +131,7 @@ class Walker {
     prepaidNs_ = std::clamp(early, 0.0, mostNs);
   }
 
-  // Where it is still waiting inside of this wait, what it owes comes after that, too.
+  // If the lane still waits inside this wait, its debt is due after that wait, too.
   void release(std::uint32_t group) {
     const auto ended = std::find_if(
         waits_.begin(), waits_.end(), [&](const OpenWait& each) { return each.group == group; });
@@ -146,10 +146,10 @@ class Walker {
   std::vector<OpenWait> waits_;
   std::size_t next_ = 0;
   bool hasBegun_ = false;
-  std::int64_t at_ = 0;  // the last time at which it is known not to have waited
+  std::int64_t at_ = 0;  // the last time at which it certainly did not wait
   std::int64_t delayNs_ = 0;
   double debtNs_ = 0;
-  double prepaidNs_ = 0;  // of the next event
+  double prepaidNs_ = 0;  // part of the next event's cost
 };
 
 class Pass {
@@ -202,8 +202,8 @@ class Pass {
 
   const Schedule& schedule_;
   std::vector<Walker> walkers_;
-  std::vector<std::int64_t> groups_;    // the corrected time of what each waits for, so far
-  std::vector<std::int64_t> meetings_;  // of the last to have come
+  std::vector<std::int64_t> groups_;    // by group: the corrected time of what it waits for, so far
+  std::vector<std::int64_t> meetings_;  // corrected time of the last lane to come
 };
 
 }  // namespace

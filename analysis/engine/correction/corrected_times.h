@@ -1,5 +1,5 @@
-// The times of a trace as they would have been without recording, and how well that is known.
-// Reading uses the database's thread; the rest are plain values, for any thread.
+// The times of a trace as they would have been without recording, and their errors. Reading uses
+// the database's thread; the rest are plain values, for any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -18,17 +18,17 @@
 
 namespace sonde::engine::correction {
 
-// One set of costs applied. Ids are those of the trace; those of nothing in it leave times alone.
+// One set of costs, applied. Ids are the trace's; an unknown id leaves times as they are.
 class CorrectedTimes {
  public:
   CorrectedTimes(std::shared_ptr<const RecordedProgram> of, const std::vector<EventCost>& costs);
 
   std::int64_t ofThread(std::int64_t id, std::int64_t ns) const { return timesOfThread(id)(ns); }
   std::int64_t ofStream(std::int64_t id, std::int64_t ns) const { return timesOfStream(id)(ns); }
-  // Of what is the process's as a whole, as its end: by the thread that drives it.
+  // For times of the whole process, such as its end: uses the thread that drives it.
   std::int64_t ofProcess(std::int64_t id, std::int64_t ns) const { return timesOfProcess(id)(ns); }
 
-  // The same, for many times one after the other (Timeline::Cursor).
+  // The same, for many times in sequence (Timeline::Cursor).
   const Timeline& timesOfThread(std::int64_t id) const { return of(of_->ofThread, id); }
   const Timeline& timesOfStream(std::int64_t id) const { return of(of_->ofStream, id); }
   const Timeline& timesOfProcess(std::int64_t id) const { return of(of_->ofProcess, id); }
@@ -47,22 +47,22 @@ class CorrectedTimes {
   std::vector<Timeline> lanes_;
 };
 
-// What is known of a trace's cost of recording, applied to it.
+// Applies the known costs of recording to a trace.
 //
-// Whoever sums up times sums them up with `times`, and again for each cause of error with what
-// comes of it one standard error higher and lower; ErrorInterval makes an interval of these sums.
+// To sum up times, sum them with `times`, and again for each cause of error with its timesWith()
+// one standard error higher and lower. ErrorInterval makes an interval of these sums.
 class Correction {
  public:
   Correction(CostTable table, RecordedProgram program);
 
-  std::vector<MeasuredCost> costs;            // of what is in the trace
-  std::map<CostClass, std::int64_t> unknown;  // events that count as free, since nobody knows
+  std::vector<MeasuredCost> costs;            // of the events in the trace
+  std::map<CostClass, std::int64_t> unknown;  // events of unknown cost; they count as free
   CorrectedTimes times;
   Unexplained unexplained;
 
   const CostTable& table() const noexcept { return table_; }
 
-  // Independent causes of error: some few.
+  // The number of independent causes of error; small.
   std::size_t causes() const noexcept { return modes_.size(); }
   enum class Error { Higher, Lower };
   // Takes about as long as `times` did, and as much memory: keep one at a time.
@@ -74,8 +74,8 @@ class Correction {
   std::vector<ErrorMode> modes_;
 };
 
-// `measured`: costs from elsewhere, which count before those of the trace. nullopt: nobody says
-// what anything cost. Corrupt: what the trace says are no numbers.
+// `measured`: costs from elsewhere, which take precedence over the trace's. nullopt: no cost is
+// known. Corrupt: the trace's values are not numbers.
 Result<std::optional<Correction>> readCorrection(const store::Database& trace,
                                                  const CostSet* measured = nullptr);
 

@@ -22,7 +22,7 @@ std::string_view torchApi(SliceKind kind) noexcept {
   }
 }
 
-// The probes whose name is the category of their slices.
+// For these probes the category of a slice is the probe's name.
 constexpr std::array<std::string_view, 8> kByName = {
     "gloo", "net", "mpi", "nccl", "sync", "tensor", "memory", "nvtx"};
 
@@ -47,7 +47,7 @@ std::string_view apiOf(SliceKind kind) noexcept {
 std::optional<CostClass> costClassOf(SliceKind kind,
                                      std::string_view category,
                                      const SliceTraits& traits) noexcept {
-  // "process": that it forked, which takes a thousand times as long as to note it.
+  // "process" is a fork, which takes a thousand times as long as its record.
   if (category == "overhead" || category == "unified_memory" || category == "process")
     return std::nullopt;
   if (kind == SliceKind::Python)
@@ -71,7 +71,8 @@ std::optional<CostClass> costClassOf(SliceKind kind,
 
 bool launchesWork(std::string_view call) noexcept {
   constexpr auto kNone = std::string_view::npos;
-  if (call.find("Graph") != kNone || call.find("HostFunc") != kNone)  // its nodes, and callbacks
+  // about a graph's nodes, or callbacks
+  if (call.find("Graph") != kNone || call.find("HostFunc") != kNone)
     return call.find("GraphLaunch") != kNone;
   return call.find("Launch") != kNone || call.find("Memcpy") != kNone ||
          call.find("Memset") != kNone;

@@ -1,5 +1,5 @@
-// What kinds of recorded events there are, as far as it costs differently to record them: by probe
-// and by what it records, as `overhead.probe` and `overhead.api` name them. Pure functions.
+// Classes of recorded events with different costs of recording: the probe and the kind of record,
+// as in `overhead.probe` and `overhead.api`. Pure functions.
 #pragma once
 
 #include "analysis/model/words.h"
@@ -17,25 +17,24 @@ struct CostClass {
 };
 
 struct SliceTraits {
-  bool inPython = false;  // its process runs that: an annotation costs more from there
+  bool inPython = false;  // its process runs Python, where annotations cost more
   bool opens = false;     // opensFile(its name)
   bool launches = false;  // launchesWork(its name)
 };
 
-// Of a row of `slice` with this kind and category. nullopt: nobody in the process recorded it, as
-// of what CUPTI says of itself, or it is next to nothing beside what was recorded, as of a fork.
+// The class of a row of `slice` with this kind and category. nullopt: no code in the process
+// recorded it (CUPTI's own activity), or the cost is negligible beside what was recorded (a fork).
 std::optional<CostClass> costClassOf(model::SliceKind kind,
                                      std::string_view category,
                                      const SliceTraits& traits) noexcept;
 
-// Whether a call of CUDA of this name gives a device something to do, of which CUPTI then has a
-// record, too.
+// Whether a CUDA call of this name gives a device work, for which CUPTI adds a record.
 bool launchesWork(std::string_view call) noexcept;
 
-// Whether a file call of this name opens one: then its path is looked up.
+// Whether a file call of this name opens a file; its path is then looked up.
 bool opensFile(std::string_view call) noexcept;
 
-// Of rows of other tables, each once for its row.
+// Classes of other tables' rows, one event per row.
 inline constexpr CostClass kTransferCost{"net", "transfer"};
 inline constexpr CostClass kAllocationCost{"memory", "allocation"};
 inline constexpr CostClass kSampleCost{"stack", "sample"};

@@ -83,7 +83,7 @@ void CostTable::add(const CostSet& measured) {
     std::erase_if(places_, [&](const auto& each) { return each.first.second == place; });
     add(row);
   }
-  // What another measurement says they have in common with other probes is not true of these.
+  // Drops covariances from other measurements that involve the probes measured now.
   const auto isMeasured = [&](const std::string& probe) {
     return std::find(measured.probes.begin(), measured.probes.end(), probe) !=
            measured.probes.end();
@@ -124,8 +124,7 @@ void CostTable::assumeFreeWhileOff(const std::string& probe) {
       row.unrecordedNs = 0;
 }
 
-// Of processes that are each other's parents, as only a damaged file has them, it has seen enough
-// after some steps.
+// Stops after some steps: in a damaged file, processes can be each other's parents.
 std::optional<std::uint32_t> CostTable::find(const CostClass& of, std::int64_t processId) const {
   constexpr int kMostSteps = 1000;
   const Place place(of.probe, of.api);
@@ -140,7 +139,7 @@ std::optional<std::uint32_t> CostTable::find(const CostClass& of, std::int64_t p
   }
   if (const auto found = places_.find({kAll, place}); found != places_.end())
     return found->second;
-  // Traces from before launches had a class of their own.
+  // Older traces have no class for launches.
   return of == CostClass{"cuda", "launch"} ? find({"cuda", "call"}, processId) : std::nullopt;
 }
 

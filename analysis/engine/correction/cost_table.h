@@ -1,5 +1,5 @@
-// What it costs to record each kind of event in a trace, as its tables `overhead` and
-// `overhead_covariance` have it, and how well that is known. Plain values.
+// The cost of recording each kind of event of a trace, and its error: the tables `overhead` and
+// `overhead_covariance`. Plain values.
 #pragma once
 
 #include "analysis/engine/correction/cost_class.h"
@@ -18,7 +18,7 @@
 
 namespace sonde::engine::correction {
 
-// How it was found what an event costs: values of MeasuredCost::method.
+// How a cost was found: values of MeasuredCost::method.
 namespace method {
 inline constexpr std::string_view kInRun = "in-run";
 inline constexpr std::string_view kSeparateRuns = "separate runs";
@@ -30,45 +30,45 @@ inline constexpr std::string_view kAssumed = "assumed";
 struct MeasuredCost {
   std::string probe;
   std::string api;
-  std::optional<std::int64_t> processId;  // of it and those that it started; nullopt: of all
+  std::optional<std::int64_t> processId;  // for it and the processes it started; nullopt: for all
   EventCost cost;
   double errorNs = 0;  // standard error of the sum
   std::string method;
   double unrecordedNs = 0;  // of a call while the probe is off
 };
 
-// How much of the cost of an event lies before its begin is stamped, inside of it and after its
-// end, where only the sum is known: a scope's begin is stamped last thing, its end first thing; a
-// call is recorded when it is over; CUPTI does most of its work inside of the call.
+// Splits a cost of which only the sum is known: the parts before the begin stamp, inside the event,
+// and after its end. A scope's begin is stamped last, its end first. A call is recorded when it is
+// over. CUPTI does most of its work inside the call.
 EventCost usualSplit(std::string_view probe, std::string_view api, double sumNs) noexcept;
 
-// What one calibration found.
+// The result of one calibration.
 struct CostSet {
   std::vector<MeasuredCost> rows;
-  std::vector<std::string> probes;              // that it was of
-  std::vector<std::vector<double>> covariance;  // of the relative errors of what they cost
+  std::vector<std::string> probes;              // that it covers
+  std::vector<std::vector<double>> covariance;  // of the relative errors of the probes' costs
 };
 
 class CostTable {
  public:
-  // Of several rows for one class and process that of the best method counts: what the run itself
-  // has shown, or runs like it, before what loops have shown, and this before what is assumed.
+  // If several rows are for one class and process, the best method counts: first this run or runs
+  // like it, then loops, then assumptions.
   static Result<CostTable> read(const store::Database& trace);
-  // What was found elsewhere counts before what the trace has, for all its processes.
+  // These costs take precedence over the trace's, for all its processes.
   void add(const CostSet& measured);
-  // Where nothing of a probe is there while it is off, so that its calls cost nothing then.
+  // For runs in which a probe that is off does not exist, so that its calls are free.
   void assumeFreeWhileOff(const std::string& probe);
 
-  // Index of costs(); nullopt: not known. A process's own go before those of the process that
-  // started it, and these before those of all.
+  // Index of costs(); nullopt: unknown. Looks first at the process's own costs, then at those of
+  // the process that started it, and last at those for all.
   std::optional<std::uint32_t> find(const CostClass& of, std::int64_t processId) const;
 
   bool empty() const noexcept { return rows_.empty(); }
   const std::vector<MeasuredCost>& rows() const noexcept { return rows_; }
   std::vector<EventCost> costs() const;
 
-  // Of the relative errors of what two probes cost, as it was found by the measurement that holds
-  // for `process` (kAll: for all); nullopt: it does not say.
+  // Covariance of the relative errors of two probes' costs, from the measurement that holds for
+  // `process` (kAll: for all). nullopt: unknown.
   static constexpr std::int64_t kAll = -1;
   std::optional<double> covariance(std::int64_t process,
                                    const std::string& probe,

@@ -1,9 +1,8 @@
-// How far the errors of what recording costs leave a corrected time. Plain value.
+// The interval of a corrected time that follows from the errors of recording costs. Plain value.
 //
-// Each cause of error comes out one standard error higher and lower, and both are tried: so it
-// makes no difference which of the two a cause counts as higher, and what a wait absorbs in one
-// direction alone counts in the other alone. Squares add up, by direction, since causes are
-// independent.
+// Each cause of error is tried one standard error higher and lower. So it does not matter which
+// direction a cause calls higher, and an effect that a wait absorbs in one direction counts only in
+// the other. Causes are independent: squares add up, separately by direction.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +11,17 @@
 
 namespace sonde::engine::correction {
 
-// What no event accounts for: by how much of themselves corrected times are longer than those
-// without recording, as the run's own iterations have it, and one standard error of that.
+// The part of recording's cost that no event accounts for: the excess of corrected times over times
+// without recording, as a share of the former, from the run's own iterations. With its standard
+// error.
 struct Unexplained {
   double share = 0;
   double error = 0;
-  // What the recorder had of a processor while the job ran, of that time: at most so much longer
-  // are times for it. A run's iterations do not show it, because it never stops.
+  // The recorder's share of a processor while the job ran: times are longer by at most this share.
+  // A run's iterations do not show it, because the recorder never stops.
   double recorder = 0;
 
-  // More than chance makes of it.
+  // Whether the share is more than chance.
   bool isCertain() const noexcept { return std::abs(share) > kStandardErrors * error; }
 
   static constexpr double kStandardErrors = 1.96;
@@ -29,11 +29,10 @@ struct Unexplained {
 
 class ErrorInterval {
  public:
-  // A time as it was recorded, and corrected.
+  // A recorded time, and the same time corrected.
   ErrorInterval(std::int64_t rawNs, std::int64_t ns) noexcept : rawNs_(rawNs), ns_(ns) {}
 
-  // Where it is certain the interval holds what it says, too; the time itself stays what its events
-  // make of it.
+  // If the share is certain, the interval covers it. The time itself stays as computed from events.
   void add(const Unexplained& unexplained) noexcept {
     const auto ns = static_cast<double>(ns_);
     const double recorder = ns * unexplained.recorder;
@@ -45,7 +44,7 @@ class ErrorInterval {
     longerBy_ = std::llround(ns * std::max(reach - unexplained.share, 0.0));
   }
 
-  // What it would be with a cause of error either way.
+  // The corrected time with one cause of error higher, and lower.
   void add(std::int64_t oneNs, std::int64_t otherNs) noexcept {
     const auto square = [](std::int64_t ns) {
       return static_cast<double>(ns) * static_cast<double>(ns);
@@ -54,8 +53,8 @@ class ErrorInterval {
     above_ += square(std::max<std::int64_t>(std::max(oneNs, otherNs) - ns_, 0));
   }
 
-  // Where 95 % of the errors leave it. No time is negative; and nothing costs less than nothing, so
-  // what got shorter was not longer than it was recorded.
+  // The bounds of the 95 % interval. No time is negative. No cost is negative, so a corrected time
+  // that is shorter than the recorded one was at most as long as recorded.
   std::int64_t lowNs() const noexcept {
     return std::max<std::int64_t>(ns_ - std::max<std::int64_t>(reach(below_), shorterBy_),
                                   std::min<std::int64_t>(ns_, 0));
@@ -74,7 +73,7 @@ class ErrorInterval {
   std::int64_t ns_;
   double below_ = 0;  // variances
   double above_ = 0;
-  std::int64_t shorterBy_ = 0;  // at most, by what is not explained
+  std::int64_t shorterBy_ = 0;  // upper bounds of the unexplained part
   std::int64_t longerBy_ = 0;
 };
 

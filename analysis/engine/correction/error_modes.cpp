@@ -12,11 +12,11 @@
 namespace sonde::engine::correction {
 namespace {
 
-// What is known of one probe's costs is known of all of them together: they were measured at once.
-// So there is one error for each probe and measurement.
+// The costs of one probe were measured together, so they share one error. There is one error for
+// each probe and measurement.
 constexpr std::int64_t kNotMeasured = std::numeric_limits<std::int64_t>::min();
 struct Source {
-  std::int64_t measurement;  // the process of which it holds; CostTable::kAll: of all
+  std::int64_t measurement;  // the process it holds for; CostTable::kAll: all
   std::string probe;
   auto operator<=>(const Source&) const = default;
 };
@@ -27,10 +27,10 @@ struct Unknown {
   double variance() const { return std::pow(errorNs / effectNs, 2); }  // relative
 };
 
-// What a cause does to the sum of all costs, by index of the unknowns, in ns.
+// The effect of a cause on the sum of all costs, by index of the unknowns, in ns.
 using Effects = Eigen::VectorXd;
 
-// The same of one measurement alone: of the unknowns from `begin` on.
+// The same for one measurement: the unknowns from `begin` on.
 struct Part {
   Eigen::Index begin;
   Effects effects;
@@ -54,7 +54,7 @@ class Unknowns {
 
   std::size_t size() const noexcept { return unknowns_.size(); }
 
-  // Those that were not measured in a run come first.
+  // Unknowns that were not measured in a run come first.
   Eigen::Index firstMeasured() const {
     Eigen::Index first = 0;
     for (const auto& [source, unknown] : unknowns_)
@@ -62,7 +62,7 @@ class Unknowns {
     return first;
   }
 
-  // The independent causes: those of each measurement by themselves.
+  // The independent causes, separately for each measurement.
   std::vector<std::vector<Part>> causes() const {
     std::vector<std::vector<Part>> blocks;
     for (auto first = unknowns_.begin(); first != unknowns_.end();) {
@@ -133,8 +133,8 @@ class Unknowns {
   std::map<Source, std::size_t> indices_;
 };
 
-// Signs for `sizes`, which are not negative and descend, with which they add up to about `wanted`:
-// the larger ones one after the other, the last dozen as it is best.
+// Chooses signs for `sizes` (nonnegative, descending) so that their sum comes close to `wanted`:
+// greedily for the larger ones, exhaustively for the last dozen.
 std::vector<double> signsTowards(double wanted, const std::vector<double>& sizes) {
   constexpr std::size_t kTried = 12;
   std::vector<double> signs(sizes.size(), 1);
@@ -161,9 +161,8 @@ std::vector<double> signsTowards(double wanted, const std::vector<double>& sizes
   return signs;
 }
 
-// The same cause of several measurements at once, none of which touches what another one is of;
-// each with the sign that brings what they do to the sum of all costs closest to what they do
-// independently.
+// Joins one cause from each of several measurements that share no unknowns. Chooses the signs so
+// that the joint effect on the sum of all costs is closest to that of independent causes.
 Effects joined(std::vector<const Part*> parts, std::size_t size) {
   std::sort(parts.begin(), parts.end(), [](const Part* a, const Part* b) {
     return std::abs(a->sum) > std::abs(b->sum);
@@ -182,7 +181,7 @@ Effects joined(std::vector<const Part*> parts, std::size_t size) {
   return all;
 }
 
-// Of all measurements the largest causes together, the second largest, and so on.
+// Joins the largest causes of all measurements, then the second largest, and so on.
 std::vector<Effects> acrossMeasurements(const std::vector<std::vector<Part>>& blocks,
                                         std::size_t size) {
   std::size_t most = 0;
@@ -199,7 +198,7 @@ std::vector<Effects> acrossMeasurements(const std::vector<std::vector<Part>>& bl
   return causes;
 }
 
-// One in the place of several: each unknown has the variance that it has of all of them.
+// One cause instead of several: each unknown keeps the variance that it has from all of them.
 Effects together(const std::vector<Effects>& causes) {
   Effects squares = Effects::Zero(causes.front().size());
   double variance = 0;

@@ -1,4 +1,4 @@
-// The errors of what recording costs, as few independent causes. Pure functions.
+// Expresses the errors of recording costs as a few independent causes. Pure functions.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -9,21 +9,21 @@
 
 namespace sonde::engine::correction {
 
-// A relative change of each cost, by its index in CostTable::costs(): one standard error of one
-// cause.
+// One standard error of one cause: the relative change of each cost, by index in
+// CostTable::costs().
 using ErrorMode = std::vector<double>;
 
 inline constexpr std::size_t kMostModes = 3;
 
-// `events`: by index, how many there are. The largest causes of what the errors do to the sum of
-// all costs are by themselves, the rest is taken together: so that the error of each probe's costs,
-// and that of the sum, are what they are; kMostModes at most.
+// `events`: the number of events by cost index. Ranks causes by their effect on the sum of all
+// costs. The largest stand alone and the rest is joined, kMostModes in total. So the error of each
+// probe's costs and that of the sum are preserved.
 //
-// What was measured in a run has the errors of its processes; what loops have shown, or is assumed,
-// is as wrong in one as in the other.
+// Costs measured in a run have errors of their own per process. Costs from loops and assumed costs
+// are equally wrong in all processes.
 std::vector<ErrorMode> errorModes(const CostTable& costs, const std::vector<std::int64_t>& events);
 
-// costs.costs() when `size` times `mode` has happened.
+// costs.costs() after a change by `size` times `mode`.
 std::vector<EventCost> costsWith(const CostTable& costs, const ErrorMode& mode, double size);
 
 }  // namespace sonde::engine::correction

@@ -1,6 +1,5 @@
-// What a run did, as far as its correction has to know: where its threads recorded something, and
-// where one of them, or a stream of a device, could not go on before another had come so far.
-// Plain values.
+// The model of a run that the correction works on: where its threads recorded something, and where
+// a thread or a device stream waited for another one. Plain values.
 #pragma once
 
 #include "analysis/engine/waits/waits.h"
@@ -17,8 +16,8 @@ using waits::LaneIndex;
 using waits::Meeting;
 using waits::Wait;
 
-// What it takes to record one event, in ns of its thread: before its begin was stamped, between
-// begin and end, and after its end.
+// The cost of recording one event, in ns of its thread: before its begin is stamped, between begin
+// and end, and after its end.
 struct EventCost {
   double beforeNs = 0;
   double insideNs = 0;

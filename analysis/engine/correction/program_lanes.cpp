@@ -83,7 +83,7 @@ class LaneReader {
     return found == found_.lanes.threads.end() ? nullptr : &found->second;
   }
 
-  // Index of the costs, or nullopt, and then the event is counted.
+  // Index of the cost. nullopt: unknown; the event is then counted.
   std::optional<std::uint32_t> costOf(const CostClass& of, std::int64_t processId) {
     const auto found = costs_.find(of, processId);
     if (!found)
@@ -91,14 +91,14 @@ class LaneReader {
     return found;
   }
 
-  // The same of slices, of which there are many of few kinds. nullptr: nobody recorded it.
+  // The same for slices, cached because many slices are of few kinds. nullptr: nobody recorded it.
   struct SliceCost {
     std::optional<std::uint32_t> cost;
     std::int64_t* unknown = nullptr;
   };
   const SliceCost* costOfSlice(const Statement& row, SliceKind kind, std::int64_t processId);
 
-  // Of parents and children that begin or end together the parents are around.
+  // The order keeps parents around children that begin or end together with them.
   static void sortPoints(Lane& lane) {
     const auto before = [](const CostPoint& a, const CostPoint& b) { return a.at < b.at; };
     if (!std::is_sorted(lane.points.begin(), lane.points.end(), before))
@@ -109,13 +109,13 @@ class LaneReader {
   const CostTable& costs_;
   LanesOfTrace found_;
   std::unordered_map<std::int64_t, bool> isPython_;  // by process
-  std::unordered_set<std::int64_t> sleeps_;          // names of what waits for a time
-  std::unordered_set<std::int64_t> opens_;           // and of what opens a file
-  std::unordered_set<std::int64_t> launches_;        // and of what launches work on a device
+  std::unordered_set<std::int64_t> sleeps_;          // names of waits for a point in time
+  std::unordered_set<std::int64_t> opens_;           // names of calls that open a file
+  std::unordered_set<std::int64_t> launches_;        // names of calls that launch work on a device
   store::LastText<std::optional<SliceKind>> kinds_;
   store::LastText<std::size_t> lastCategory_;  // indices of categories_
   std::vector<std::string> categories_;
-  // Process, category, kind, whether it opens a file or launches work.
+  // Process, category, kind, and whether it opens a file or launches work.
   using SlicePlace = std::tuple<std::int64_t, std::size_t, SliceKind, bool, bool>;
   std::map<SlicePlace, std::optional<SliceCost>> sliceCosts_;
 };
@@ -161,7 +161,7 @@ Result<void> LaneReader::readThreads() {
                            });
 }
 
-// The ids of texts like that of which `isOne` is true.
+// Finds the ids of texts that match `like` and for which `isOne` is true.
 Result<void> LaneReader::readNames(std::string_view like,
                                    bool (*isOne)(std::string_view),
                                    std::unordered_set<std::int64_t>& into) {
@@ -232,7 +232,8 @@ Result<void> LaneReader::addSlice(const Statement& row) {
   return {};
 }
 
-// Of sockets and pipes: of MPI and NCCL the call stands for its messages.
+// Reads transfers over sockets and pipes. For MPI and NCCL the call already stands for its
+// messages.
 Result<void> LaneReader::readTransfers() {
   return store::forEachRow(
       trace_,
@@ -266,7 +267,7 @@ Result<void> LaneReader::readInstants(std::string_view sql, const CostClass& of)
   });
 }
 
-// What the trace has by process alone, the thread that drives it did.
+// Rows that name only a process are attributed to the thread that drives it.
 Result<void> LaneReader::readOfProcess(std::string_view sql, const CostClass& of) {
   return store::forEachRow(trace_, sql, [&](const Statement& row) -> Result<void> {
     const auto driver = found_.lanes.ofProcess.find(row.integer(0));
@@ -290,7 +291,7 @@ Result<void> LaneReader::readIterations() {
                            });
 }
 
-// The thread with the iterations, else the one that recorded most, else the first.
+// Chooses the thread with iterations, else the one that recorded most, else the first.
 void LaneReader::chooseDrivers() {
   std::map<std::int64_t, std::tuple<bool, std::size_t, std::int64_t>> best;  // by process
   for (const auto& [id, facts] : found_.lanes.threads) {

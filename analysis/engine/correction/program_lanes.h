@@ -1,4 +1,4 @@
-// The lanes of a trace and what they recorded. Within engine/correction.
+// The lanes of a trace and their recorded events. Within engine/correction.
 #pragma once
 
 #include "analysis/engine/correction/recorded_program.h"

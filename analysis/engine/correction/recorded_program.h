@@ -1,6 +1,5 @@
-// A trace as a program to be corrected: what of it is a lane, what each of these recorded, and what
-// it waited for. Owns its memory; one thread. 16 bytes for each end of a recorded event, and some
-// 70 for each wait.
+// A trace as a program to correct: its lanes, what each recorded, and what it waited for. Owns its
+// memory; one thread. 16 bytes per end of a recorded event, and about 70 per wait.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -20,20 +19,20 @@ namespace sonde::engine::correction {
 
 struct RecordedProgram {
   std::vector<Lane> lanes;
-  Schedule schedule;                                      // of what they waited for
+  Schedule schedule;                                      // of the lanes' waits
   std::unordered_map<std::int64_t, LaneIndex> ofThread;   // by id
   std::unordered_map<std::int64_t, LaneIndex> ofStream;   // by id
-  std::unordered_map<std::int64_t, LaneIndex> ofProcess;  // by id: of the thread that drives it
-  // Events of which nobody knows what they cost; they count as free.
+  std::unordered_map<std::int64_t, LaneIndex> ofProcess;  // by id: the thread that drives it
+  // Events of unknown cost; they count as free.
   std::map<CostClass, std::int64_t> unknown;
 
-  // How many events there are of each cost of the table, by its index. Requires: `costs` is how
-  // many these are.
+  // The number of events for each cost of the table, by index. Requires: `costs` is the table's
+  // size.
   std::vector<std::int64_t> eventsByCost(std::size_t costs) const;
 };
 
-// Times are those of the tables, as their hosts have them; what waits for something on another host
-// is not known here. Corrupt: times are none.
+// Times are those of the tables, by the clock of each host. Waits for another host are not found.
+// Corrupt: a time is invalid.
 Result<RecordedProgram> readProgram(const store::Database& trace, const CostTable& costs);
 
 }  // namespace sonde::engine::correction

@@ -18,7 +18,7 @@ struct Entry {
   std::uint32_t source;
   std::int64_t begin;
   std::int64_t end;
-  std::int64_t at;  // when the lane, or the last of the meeting, has come
+  std::int64_t at;  // when the lane, or the last one of the meeting, has come
   std::uint32_t lagNs;
 
   auto key() const { return std::tie(lane, begin, end); }
@@ -74,9 +74,9 @@ void addGroups(const std::vector<Entry>& entries, Schedule& into) {
     into.stops.push_back({into.groups[group].latest, Kind::GoOn, group, into.groups[group].lane});
 }
 
-// Puts stops of one time in order: a lane goes on from what it waited for before it waits again or
-// lets others go on, and what lets a wait end comes before its end. O(n) for n stops, times how
-// many of them hang on one another; where they do so in a circle, one of them comes first.
+// Orders the stops of one time. A lane goes on before it waits again or lets others go on. A wait
+// ends after all that it waits for. O(n) for n stops, times the length of their dependency chains.
+// In a circle, one of the stops comes first.
 class SameTime {
  public:
   SameTime(const Program& program, const Schedule& schedule)
@@ -136,9 +136,9 @@ class SameTime {
     return groups_[stop.target] == 0;
   }
 
-  // How many stops are still to come.
-  std::vector<int> lanes_;     // at which the lane goes on from a wait that began before
-  std::vector<int> meetings_;  // at which a lane comes to it
+  // The number of stops still to come.
+  std::vector<int> lanes_;     // where the lane goes on from a wait that began earlier
+  std::vector<int> meetings_;  // where a lane arrives
   std::vector<int> groups_;    // that its end needs
   std::vector<bool> begins_;   // whether the group begins at this time
 };

@@ -1,5 +1,5 @@
-// The waits of a program in the order in which a correction comes to them. Made once for a program,
-// for any number of corrections. Plain value.
+// The waits of a program in the order in which a correction visits them. Made once per program, for
+// any number of corrections. Plain value.
 #pragma once
 
 #include "analysis/engine/correction/program.h"
@@ -15,12 +15,11 @@ struct Schedule {
   struct Group {
     LaneIndex lane;
     bool isStart;
-    std::int64_t latest;  // of what it waits for, its own begin included
+    std::int64_t latest;  // time at which all it waits for has come, at least its own begin
   };
 
   struct Stop {
-    // At one time a lane goes on before it does anything else, and what is waited for comes before
-    // what waits.
+    // At one time a lane goes on before it does anything else, and wakers come before waiters.
     enum class Kind : std::uint8_t {
       Begin,   // lane `source` begins to wait in group `target`
       Waker,   // lane `source` is where group `target` waits for it
@@ -40,7 +39,7 @@ struct Schedule {
   std::size_t meetings = 0;
 };
 
-// O(n log n) for n waits and places in meetings.
+// O(n log n) for n waits and arrivals.
 Schedule scheduleOf(const Program& program);
 
 }  // namespace sonde::engine::correction

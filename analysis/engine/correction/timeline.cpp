@@ -9,7 +9,7 @@ namespace {
 using Knot = Timeline::Knot;
 __extension__ using Wide = __int128;
 
-// In 128 bits where a delay times a distance may have more than 64.
+// Delay times distance may exceed 64 bits, so it uses 128.
 std::int64_t delayBetween(const Knot& from, const Knot& to, std::int64_t ns) noexcept {
   if (from.delayNs == to.delayNs)
     return from.delayNs;
@@ -46,7 +46,7 @@ KnotPlace firstBehind(KnotPlace from, KnotPlace to, std::int64_t ns) noexcept {
       from, to, ns, [](std::int64_t at, const Knot& knot) { return at < knot.at; });
 }
 
-// `behind`: the first of the knots behind `ns`.
+// `behind`: the first knot after `ns`.
 std::int64_t corrected(const std::vector<Knot>& knots, KnotPlace behind, std::int64_t ns) noexcept {
   if (behind == knots.begin())
     return knots.empty() ? ns : ns - knots.front().delayNs;
@@ -60,10 +60,10 @@ std::int64_t Timeline::operator()(std::int64_t ns) const noexcept {
   return corrected(knots_, firstBehind(knots_.begin(), knots_.end(), ns), ns);
 }
 
-// Looks in steps that double, away from where the last time was.
+// Searches in doubling steps from the place of the last time.
 std::int64_t Timeline::Cursor::operator()(std::int64_t ns) noexcept {
   const std::vector<Knot>& knots = *knots_;
-  std::size_t low = next_;  // all before are not behind `ns`
+  std::size_t low = next_;  // all before it are at or before `ns`
   std::size_t high = next_;
   for (std::size_t step = 1; low > 0 && knots[low - 1].at > ns; step *= 2)
     low -= std::min(step, low);

@@ -1,5 +1,5 @@
-// How one thread's times, or one stream's, become those that they would have been without
-// recording: the time that recording took is taken out of them, piece by piece. Plain value.
+// Maps the times of one thread or stream to those without recording, by a delay that changes along
+// the way. Plain value.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace sonde::engine::correction {
 
 class Timeline {
  public:
-  // From `at` on a time is `delayNs` earlier. Between two of these the delay changes evenly.
+  // At `at` a time becomes earlier by `delayNs`. Between two knots the delay changes linearly.
   struct Knot {
     std::int64_t at;
     std::int64_t delayNs;
     friend bool operator==(const Knot&, const Knot&) = default;
   };
 
-  // Requires: not before the last knot, and the time that it stands for is not before that of the
-  // last knot. One that lies on the line of the last two replaces the last.
+  // Requires: neither the knot's time nor its corrected time is before the last knot's. A knot on
+  // the line of the last two replaces the last.
   void add(const Knot& knot);
 
   // The corrected time. Never decreases. O(log n).
@@ -27,8 +27,8 @@ class Timeline {
 
   const std::vector<Knot>& knots() const noexcept { return knots_; }
 
-  // Corrects times one after the other, in next to no time where they are near each other.
-  // Requires: the timeline outlives it and is not added to.
+  // Corrects a sequence of times; almost free if each is near the one before. Requires: the
+  // timeline outlives the cursor and does not change.
   class Cursor {
    public:
     explicit Cursor(const Timeline& timeline) noexcept : knots_(&timeline.knots_) {}
@@ -36,7 +36,7 @@ class Timeline {
 
    private:
     const std::vector<Knot>* knots_;
-    std::size_t next_ = 0;  // the first knot behind the last time
+    std::size_t next_ = 0;  // the first knot after the last time
   };
 
  private:

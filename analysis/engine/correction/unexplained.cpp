@@ -16,7 +16,7 @@
 namespace sonde::engine::correction {
 namespace {
 
-// Machines drift: what is compared are the blocks of a stretch, in which drift is even.
+// Machines drift, so only blocks of one stretch are compared, in which the drift is linear.
 constexpr std::size_t kBlocksOfStretch = 8;
 constexpr std::size_t kFewestStretches = 5;
 
@@ -47,7 +47,7 @@ Result<std::map<std::int64_t, Iterations>> readIterations(
   return processes;
 }
 
-// The first of a block is left out: the run was on its way from one state to the other.
+// Leaves out the first iteration of each block, which is in transition between two states.
 Iterations withoutFirstOfBlocks(const Iterations& all) {
   Iterations kept;
   std::size_t block = 0;
@@ -85,7 +85,7 @@ class Mean {
   std::size_t count_ = 0;
 };
 
-// The process as its iterations have it, by the lane that they are on.
+// Observes a process by its iterations and the lane they are on.
 class Observer {
  public:
   Observer(const Iterations& iterations,
@@ -120,7 +120,8 @@ class Observer {
   }
 
  private:
-  // What the calls of an iteration cost while no other probes than `off` are on.
+  // The cost of an iteration's calls to probes that are off, while only those in the mask `off` are
+  // on.
   double unrecordedNs(std::int64_t off) const {
     std::vector<double> unrecorded;
     for (const MeasuredCost& row : costs_.rows())
@@ -143,7 +144,7 @@ class Observer {
     return mean.value();
   }
 
-  // Of a median.
+  // Standard error of a median.
   static double errorOf(const std::vector<double>& values, double middle) {
     std::vector<double> distances;
     distances.reserve(values.size());
@@ -160,7 +161,7 @@ class Observer {
   const CostTable& costs_;
 };
 
-// Of several recorders of a host that of all of them, of several hosts their mean.
+// The sum over the recorders of a host, as a mean over hosts.
 double recorderShare(const store::Database& trace) {
   const auto ppm = trace.queryInteger(
       "SELECT value / (SELECT max(count(*), 1) FROM host) FROM meta WHERE key = "

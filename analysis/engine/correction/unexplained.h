@@ -1,6 +1,6 @@
-// What recording took of a run's iterations though no event accounts for it: threads that wanted
-// the same processors, memory or locks. A run that switched probes off and on says so itself: its
-// iterations with all probes, corrected, should be as long as those with probes off. Uses the
+// The time that recording took of a run's iterations although no event accounts for it: threads
+// competed for processors, memory or locks. A run that switched probes off and on shows this time.
+// Its iterations with all probes, corrected, should be as long as those with probes off. Uses the
 // database's thread.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace sonde::engine::correction {
 
-// Of the trace's processes in the mean. What calls cost while their probe is off is no part of it.
-// {}: probes were not switched, or not often enough to say.
+// Averages over the trace's processes. Excludes the cost of calls while their probe is off. {}:
+// probes were not switched, or too rarely.
 Result<Unexplained> unexplainedOf(const store::Database& trace,
                                   const CorrectedTimes& times,
                                   const CostTable& costs);

@@ -17,7 +17,7 @@ using metrics::Interval;
 using metrics::Intervals;
 using store::Statement;
 
-// ?1 process, ?2 and ?3 the window.
+// ?1 process; ?2 and ?3: the window.
 std::string callSql() {
   return fmt::format(
       "SELECT s.thread_id, s.kind = 'backward', s.start_ns, s.start_ns + s.dur_ns FROM thread t "
@@ -69,7 +69,7 @@ Result<HostWaits> readWaits(const store::Database& trace, const metrics::RankPro
   return waits;
 }
 
-// Joins a device of a name with a process that uses it.
+// Joins the device with this name to a process that uses it.
 constexpr std::string_view kDevice =
     "JOIN device d ON d.id = r.device_id AND d.kind || ' ' || d.ordinal = ?2 WHERE r.process_id = "
     "?1";
@@ -164,7 +164,8 @@ SampledMean meanOf(const std::vector<SampledShare>& samples, const Intervals& wi
 std::optional<double> filledAtMost(const std::vector<Grid>& grids,
                                    std::int64_t multiprocessors,
                                    const Intervals& windows) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // when, and how many blocks more
+  // when, and the change of the number of blocks
+  std::vector<std::pair<std::int64_t, std::int64_t>> edges;
   for (const Grid& grid : grids)
     for (const Interval& time : clip(windows, grid.time)) {
       edges.emplace_back(time.begin, grid.blocks);

@@ -1,12 +1,13 @@
-// Who waited for whom, a device or its host, and what the sampler's utilisation says beside the
-// time in which kernels ran. Plain values; reading uses the database's thread.
+// Whether a device waited for its host or the host for its device, and how the sampler's
+// utilisation compares with the time in which kernels ran. Plain values; reading uses the
+// database's thread.
 //
-// The host is blocked while a thread that iterations run on is in a call that waits for devices, or
-// another thread is while that one is in a backward pass, which waits for it. Device busy or idle,
-// host blocked or not: these four sum to the window. A device is busy by the sampler's account
-// while anything ran, however little of it: a kernel of one thread makes it 100 %. Source: J.
-// Gleeson et al., "RL-Scope: Cross-stack profiling for deep reinforcement learning workloads",
-// MLSys 2021, section 4.3.
+// The host is blocked while a thread with iterations is in a call that waits for devices. It also
+// is while that thread is in a backward pass and another one is in such a call, since the pass
+// waits for that thread. Device busy or idle, host blocked or not: these four times sum to the
+// window. For the sampler a device is busy while anything runs: a kernel of one thread makes it 100
+// %. Source: J. Gleeson et al., "RL-Scope: Cross-stack profiling for deep reinforcement learning
+// workloads", MLSys 2021, section 4.3.
 #pragma once
 
 #include "analysis/engine/device/device_work.h"
@@ -26,33 +27,32 @@ struct BoundTime {
   std::string device;
   std::int64_t windowNs = 0;
   std::int64_t kernelNs = 0;   // a kernel ran
-  std::int64_t busyNs = 0;     // a kernel or a copy did
-  bool hostKnown = false;      // calls of the host were recorded; else nothing of the next four
+  std::int64_t busyNs = 0;     // a kernel or a copy ran
+  bool hostKnown = false;      // calls of the host were recorded; else the next four are unset
   std::int64_t boundNs = 0;    // device busy, host blocked: the host could not go on
-  std::int64_t uselessNs = 0;  // device idle, host blocked: what waiting costs beyond the work
+  std::int64_t uselessNs = 0;  // device idle, host blocked: waiting beyond the device's work
   std::int64_t overlapNs = 0;  // device busy, host not blocked
   std::int64_t hostNs = 0;     // device idle, host not blocked: the device waited for the host
-  // Of kernelNs, as far as kernels' blocks are known: what share of the multiprocessors had a block
-  // at most, on average; none: not known, as of devices of which the number is not
-  // (metrics::multiprocessorsOf).
+  // Upper bound of the mean share of multiprocessors with a block, over kernelNs with known blocks.
+  // Unset: unknown, e.g. the number of multiprocessors is (metrics::multiprocessorsOf).
   std::optional<double> filledAtMost;
   std::optional<double> sampledBusy;  // the sampler's utilisation, over sampledNs
   std::int64_t sampledNs = 0;
 };
 
-// Of each of the devices, in the rank's window but for masked iterations.
+// Returns one result per device, over the rank's window without masked iterations.
 Result<std::vector<BoundTime>> boundTimes(const store::Database& trace,
                                           const metrics::RankProcess& rank,
                                           const std::vector<DeviceWork>& devices);
 
-// A value from each sample back to the one before it, which is how NVML's utilisation is meant:
-// over the period that ended with the sample.
+// A value that holds from the previous sample to this one. NVML's utilisation is such a value: it
+// describes the period that ended with the sample.
 struct SampledShare {
   std::int64_t ns = 0;
   double value = 0;
 };
-// The mean over what of `windows`, in normal form, lies between samples, which ascend, and how long
-// that is.
+// The mean over the part of `windows` between samples, and the length of that part. Samples ascend;
+// windows are in normal form.
 struct SampledMean {
   double value = 0;
   std::int64_t ns = 0;
@@ -64,8 +64,8 @@ struct Grid {
   metrics::Interval time{};
   std::int64_t blocks = 0;
 };
-// min(1, blocks that there are at once / multiprocessors), on average over the time in which there
-// are any in `windows`, in normal form; none: never.
+// min(1, concurrent blocks / multiprocessors), averaged over the time in `windows` with any blocks.
+// `windows` are in normal form. Unset: there is no such time.
 std::optional<double> filledAtMost(const std::vector<Grid>& grids,
                                    std::int64_t multiprocessors,
                                    const metrics::Intervals& windows);

@@ -15,8 +15,8 @@ namespace {
 
 using store::Statement;
 
-// A kernel's times are those of its host, as its collective's are; the view has put the latter on
-// the common clock.
+// A kernel's times are by its host's clock. The view has put its collective's times on the common
+// clock, so this one shifts the kernel's by the same amount.
 constexpr std::string_view kCallsSql =
     "SELECT c.job_key, c.seq, c.op, c.size, c.bytes, c.process_id, c.rank, c.start_ns + "
     "coalesce(k.start_ns - o.start_ns, 0), coalesce(k.dur_ns, c.dur_ns), coalesce(k.start_ns, "
@@ -28,7 +28,7 @@ bool isPointToPoint(std::string_view op) noexcept {
   return op == "send" || op == "receive";
 }
 
-// When all had come whom the rank cannot do without: itself, at least. nullopt: not all of them are
+// When all ranks that this rank needs had arrived; at least itself. nullopt: some of them are not
 // in the trace.
 std::optional<std::int64_t> canGoOnFrom(const JoinedCollective& collective,
                                         const Arrival& rank,
@@ -52,7 +52,7 @@ void split(JoinedCollective& collective) {
   collective.last = static_cast<std::size_t>(last - all.begin());
   const auto root =
       std::find_if(all.begin(), all.end(), [](const Arrival& each) { return each.isRoot; });
-  // Times of torch.profiler's older files are whole microseconds.
+  // Older files of torch.profiler have times in whole microseconds.
   constexpr std::int64_t kRoundingNs = 2'000;
   for (Arrival& arrival : all) {
     const auto from =
@@ -72,7 +72,7 @@ std::optional<std::int64_t> larger(std::optional<std::int64_t> a, std::optional<
   return a && b ? std::max(*a, *b) : a ? a : b;
 }
 
-// Of one collective, a second: over its transfer where all of its ranks tell when that was.
+// Bandwidth of one collective in bytes per second, over its transfer if all ranks' times are known.
 std::optional<double> bandwidthOf(const JoinedCollective& collective) {
   std::int64_t ns = std::numeric_limits<std::int64_t>::max();
   if (collective.isWhole())
@@ -236,8 +236,8 @@ ClockCheck checkClocks(const std::vector<JoinedCollective>& collectives) {
   check.collectives = static_cast<std::int64_t>(ends.size());
   check.endSpreadNs = medianOf(std::move(ends));
   check.arrivalSpreadNs = medianOf(std::move(arrivals));
-  // Ends within this are as close as ranks leave a collective: eight on one host do within 7 µs,
-  // and what wakes a thread takes some tens.
+  // Ends this close together count as simultaneous: eight ranks on one host leave within 7 µs, and
+  // waking a thread takes some tens of µs.
   constexpr std::int64_t kTogetherNs = 100'000;
   check.agree = check.endSpreadNs <= kTogetherNs || check.endSpreadNs <= check.arrivalSpreadNs / 4;
   return check;

@@ -1,6 +1,6 @@
-// All that this folder finds out about a job, by rank, device and stream: what reports are made of;
-// in the ranks' windows but for masked iterations, and collectives and clocks of all that there is.
-// Plain values; reading uses the database's thread.
+// All results of this folder for a job, by rank, device and stream; the input of reports. Covers
+// the ranks' windows without masked iterations; collectives and clocks cover the whole trace. Plain
+// values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/device/collectives.h"
@@ -43,17 +43,17 @@ struct DeviceSummary {
 };
 
 struct RankSummary {
-  std::vector<DeviceSummary> devices;  // none of a rank that uses none
+  std::vector<DeviceSummary> devices;  // empty for a rank without devices
   HostCosts costs;
 };
 
 struct JobSummary {
-  std::vector<RankSummary> ranks;  // as the processes that were given
+  std::vector<RankSummary> ranks;  // in the order of the given processes
   std::vector<JoinedCollective> collectives;
   std::vector<CollectiveRow> collectiveRows;
   ClockCheck clocks;
   StragglerVerdict stragglers;
-  std::unordered_map<std::int64_t, std::string> names;  // of `nameId`s
+  std::unordered_map<std::int64_t, std::string> names;  // by `nameId`
 
   const std::string& nameOf(std::int64_t nameId) const noexcept;
 };

@@ -19,7 +19,7 @@ namespace {
 
 using store::Statement;
 
-// Columns of either kind of work; a copy has more behind them.
+// Columns of kernels and copies alike; a copy has more after them.
 constexpr std::string_view kWorkColumns =
     "w.stream_id, w.start_ns, w.dur_ns, w.name_id, w.scope_id, w.bytes, l.id, l.start_ns, l.dur_ns,"
     " l.name_id";
@@ -34,8 +34,8 @@ std::string workSql(std::string_view table, std::string_view more) {
       table);
 }
 
-// A wait whose record is a row of its own, or, as in files of torch.profiler, the call that a
-// wait's arguments name.
+// A wait for an event. Its record is a row of its own; in files of torch.profiler the wait's
+// arguments name the call instead.
 constexpr std::string_view kWaitsSql =
     "SELECT w.stream_id, w.start_ns, r.start_ns, r.stream_id FROM sync w JOIN sync r ON r.id = "
     "w.waits_for_id WHERE w.process_id = ?1 AND w.kind = 'wait' AND w.stream_id IS NOT NULL AND "
@@ -90,7 +90,8 @@ class Reader {
     }
   }
 
-  // By their names, as in breakdowns, or because a collective says so: what other libraries run.
+  // A kernel is a collective's by its name, as in breakdowns, or because a collective refers to it
+  // (other libraries).
   Result<void> readCollectiveKernels() {
     SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(trace_));
     SONDE_TRY(

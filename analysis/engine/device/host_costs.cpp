@@ -16,7 +16,7 @@ namespace {
 using metrics::Interval;
 using store::Statement;
 
-// Calls of one process whose names fit, their begin first: ?1 process, from ?2 to ?3.
+// The waiting calls of a process by begin. ?1: process; ?2 to ?3: window.
 std::string waitingSql() {
   return fmt::format(
       "SELECT s.start_ns, n.text, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id "
@@ -97,7 +97,7 @@ metrics::Intervals Costs::busyTime() const {
   return metrics::normalise(std::move(busy));
 }
 
-// Of disjoint ascending intervals, what lies in `time`.
+// The part of disjoint ascending intervals that lies in `time`, in ns.
 std::int64_t lengthIn(const metrics::Intervals& busy, Interval time) {
   std::int64_t ns = 0;
   auto at = std::lower_bound(
@@ -172,10 +172,10 @@ Result<void> Costs::readGraphs(std::vector<GraphLaunchRow>& rows) {
   return {};
 }
 
-// Rows of operators as their calls come.
+// Collects rows of operators from their calls.
 class OperatorRows {
  public:
-  // A row of kOperatorSql.
+  // `row`: of kOperatorSql.
   void addCall(const Statement& row) {
     const auto [name, isNew] = byName_.try_emplace(std::string(row.text(1)), rows_.size());
     if (isNew) {
@@ -193,7 +193,7 @@ class OperatorRows {
     ++rows_[call->second.row].work;
     rows_[call->second.row].deviceNs += work.end - work.begin;
   }
-  // The longest total first, without shares.
+  // Ordered by total, longest first; shares are not set yet.
   std::vector<OperatorRow> finish() {
     for (const auto& [id, call] : calls_) {
       rows_[call.row].selfNs += call.ns;

@@ -1,6 +1,6 @@
-// What using devices cost the host: calls that wait for them, launches of graphs, and operators
-// with the time of the work that they launched. Plain values; reading uses the database's thread.
-// What is in a window is what begins in it; windows are in normal form.
+// The host's cost of using devices: calls that wait for them, launches of graphs, and operators
+// with the device time of the work they launched. Plain values; reading uses the database's thread.
+// An event belongs to the window in which it begins; windows are in normal form.
 #pragma once
 
 #include "analysis/engine/device/device_time.h"
@@ -17,18 +17,17 @@
 
 namespace sonde::engine::device {
 
-// SQL: whether `n.text` names a call that returns when a device has got somewhere.
+// SQL: whether `n.text` names a call that waits for a device.
 inline constexpr std::string_view kIsWaitingCall =
     "(n.text GLOB '*Synchronize*' OR ((n.text GLOB 'cu*Memcpy*' OR n.text GLOB 'hipMemcpy*') AND "
     "n.text NOT GLOB '*Async*'))";
 
-// Calls that return when a device has got somewhere: …Synchronize, copies that are not
-// asynchronous.
+// Calls that wait for a device: …Synchronize, and synchronous copies.
 struct WaitingCallRow {
   std::string call;
   Spread ns;
-  std::int64_t deviceBusyNs = 0;  // of that time: some device of the process worked
-  double share = 0;               // of the window; above 1 where threads waited at once
+  std::int64_t deviceBusyNs = 0;  // part of that time in which some device of the process worked
+  double share = 0;               // of the window; above 1 if threads waited at the same time
 };
 
 struct GraphLaunchRow {
@@ -39,18 +38,18 @@ struct GraphLaunchRow {
       0;  // sum over launches, from the first begin of their work to the last end
 };
 
-// Operators of one name, wherever they are nested.
+// Operators of one name, at any nesting depth.
 struct OperatorRow {
   std::string name;
-  Spread ns;                  // on the host, with what is nested in them
-  std::int64_t selfNs = 0;    // without operators directly in them
-  std::int64_t work = 0;      // kernels and copies of which they are the innermost scope
-  std::int64_t deviceNs = 0;  // sum of what these took
-  double share = 0;           // of selfNs in the window; above 1 where threads ran at once
+  Spread ns;                  // on the host, including nested operators
+  std::int64_t selfNs = 0;    // without operators directly inside
+  std::int64_t work = 0;      // kernels and copies whose innermost scope it is
+  std::int64_t deviceNs = 0;  // sum over these kernels and copies
+  double share = 0;           // of selfNs in the window; above 1 if threads ran at the same time
 };
 
 struct HostCosts {
-  std::vector<WaitingCallRow> waiting;  // each the longest total first
+  std::vector<WaitingCallRow> waiting;  // each ordered by total, longest first
   std::vector<GraphLaunchRow> graphs;
   std::vector<OperatorRow> operators;
 };

@@ -8,7 +8,7 @@
 namespace sonde::engine::device {
 namespace {
 
-using Changes = std::vector<std::pair<std::int64_t, int>>;  // instant, by how many
+using Changes = std::vector<std::pair<std::int64_t, int>>;  // instant, and change of the length
 
 Changes changesOf(const StreamWork& stream,
                   const metrics::Intervals& windows,

@@ -1,5 +1,5 @@
-// How values of one kind are spread: count, sum and nearest-rank percentiles, so that each is one
-// of the values. Plain values.
+// Count, sum and percentiles of values of one kind. Percentiles are nearest-rank, so each is one of
+// the values. Plain values.
 #pragma once
 
 #include "analysis/engine/statistics/statistics.h"
@@ -20,7 +20,7 @@ struct Spread {
   std::int64_t max = 0;
 };
 
-// All 0 of nothing.
+// All 0 without values.
 inline Spread spreadOf(std::vector<std::int64_t> values) {
   if (values.empty())
     return {};

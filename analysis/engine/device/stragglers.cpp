@@ -15,11 +15,11 @@ namespace {
 using metrics::IterationTime;
 using metrics::RankProcess;
 
-// Its number, and how many of it were before: the same on all ranks, also where each epoch counts
-// from 0.
+// The iteration's number, and how many iterations had it before. The same on all ranks, also if
+// each epoch counts from 0.
 using IterationName = std::pair<std::int64_t, std::int64_t>;
 
-// Lags of one iteration, by process.
+// Lags in one iteration, by process.
 using Lags = std::map<std::int64_t, std::int64_t>;
 
 std::int64_t medianArrival(const JoinedCollective& collective) {
@@ -84,7 +84,8 @@ class Finder {
       durations_.push_back(iteration.durNs);
   }
 
-  // The last that some rank had begun when the collective did: a device may run it later.
+  // The last iteration that some rank had begun when the collective began; a device may run it
+  // later.
   std::optional<IterationName> iterationOf(const JoinedCollective& collective) const {
     for (const Arrival& arrival : collective.arrivals) {
       const auto own = iterations_.find(arrival.processId);

@@ -11,7 +11,7 @@ using metrics::Interval;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// When `record` had been reached: the last end of what its stream had been given by then.
+// When the event `record` was reached: the last end of the work its stream had been given by then.
 class EventTimes {
  public:
   explicit EventTimes(const DeviceWork& device) {
@@ -36,7 +36,7 @@ class EventTimes {
  private:
   struct End {
     std::int64_t launchedNs;
-    std::int64_t endNs;  // of all that was launched until then
+    std::int64_t endNs;  // of all work launched until then
   };
   struct Stream {
     std::int64_t id;
@@ -58,7 +58,7 @@ class EventTimes {
   std::vector<Stream> streams_;
 };
 
-// Gives the time from where the last one ended to each cause in turn.
+// Assigns the time since the last assigned end to one cause after the other.
 class Splitter {
  public:
   Splitter(const std::vector<Activity>& activity, std::vector<IdleSpan>& spans)
@@ -72,7 +72,7 @@ class Splitter {
     spans_.push_back({{from_, to}, cause});
     from_ = to;
   }
-  // The rest: what of it the device worked for others, and what not.
+  // Splits the time until `limit` by whether the device worked for other streams.
   void device(std::int64_t limit) {
     auto at = std::lower_bound(
         activity_.begin(), activity_.end(), from_, [](const Activity& each, std::int64_t begin) {
@@ -91,7 +91,7 @@ class Splitter {
   std::int64_t from_ = 0;
 };
 
-// Until when a stream was held by what it had been told to wait for.
+// The waits for events that held a stream, and until when.
 class Holds {
  public:
   Holds(const StreamWork& stream, const EventTimes& events) {
@@ -100,7 +100,7 @@ class Holds {
       holds_.push_back({wait.calledNs, std::max(earlier, events.reachedNs(wait))});
     }
   }
-  // What was launched then.
+  // The end of the hold on work launched at `launchedNs`.
   std::int64_t untilNs(std::int64_t launchedNs) const {
     const auto after = std::upper_bound(
         holds_.begin(), holds_.end(), launchedNs, [](std::int64_t at, const Hold& hold) {
@@ -112,12 +112,12 @@ class Holds {
  private:
   struct Hold {
     std::int64_t calledNs;
-    std::int64_t untilNs;  // with all waits before it
+    std::int64_t untilNs;  // includes all waits before it
   };
   std::vector<Hold> holds_;
 };
 
-// The gap before `work`, which ends at `until`.
+// Splits the gap before `work`, which ends at `until`.
 void splitGap(Splitter& splitter, const Holds& holds, const Work& work, std::int64_t until) {
   if (!work.launch) {
     splitter.until(until, until, IdleCause::Unknown);

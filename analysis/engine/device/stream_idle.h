@@ -1,11 +1,11 @@
-// Why a stream did nothing: each instant in which none of its work ran belongs to one cause, so the
-// causes sum to all of its idle time. Plain values and pure functions.
+// Why a stream was idle. Each idle instant has exactly one cause, so the causes sum to the stream's
+// idle time. Plain values and pure functions.
 //
-// A gap ends where the next piece of work begins, and is put down to what that one was not ready
-// for, in this order: the host had not called its launch; the call was running; the stream waited
-// for an event; the device was busy for other streams; and what is left is the time that a device
-// takes from one piece of work to the next. What no launch is known of, and what comes after the
-// last piece of work, are causes of their own.
+// A gap ends where the next piece of work begins. Its causes are the conditions that this work
+// still lacked, in this order: the host had not called its launch; the call was running; the stream
+// waited for an event; the device was busy for other streams. The rest is the device's time between
+// two pieces of work. Work without a known launch, and the time after the last work, have own
+// causes.
 #pragma once
 
 #include "analysis/engine/device/device_time.h"
@@ -22,11 +22,11 @@ namespace sonde::engine::device {
 enum class IdleCause : std::uint8_t {
   Host,       // the host had not launched it yet
   Launching,  // the launching call had not returned
-  Event,      // it waited for an event that another stream was to reach
-  Busy,       // launched and free to run, while the device worked for other streams
-  Gap,        // launched, free to run, and the device did nothing: from one kernel to the next
-  Unknown,    // what launched it was not recorded
-  NoMore,     // nothing came after
+  Event,      // it waited for an event on another stream
+  Busy,       // launched and ready, while the device worked for other streams
+  Gap,        // launched and ready, and the device was idle: time between two kernels
+  Unknown,    // the launch was not recorded
+  NoMore,     // no work followed
 };
 inline constexpr std::size_t kIdleCauses = 7;
 std::string_view word(IdleCause cause) noexcept;
@@ -36,7 +36,7 @@ struct IdleSpan {
   IdleCause cause = IdleCause::Unknown;
 };
 
-// The idle time of each of the device's streams in `window`: ascending, without overlaps.
+// The idle spans of each of the device's streams in `window`: ascending, without overlaps.
 // `activity`: of the device.
 std::vector<std::vector<IdleSpan>> idleOf(const DeviceWork& device,
                                           const std::vector<Activity>& activity,
@@ -45,7 +45,7 @@ std::vector<std::vector<IdleSpan>> idleOf(const DeviceWork& device,
 struct StreamIdle {
   std::int64_t windowNs = 0;
   std::array<std::int64_t, kIdleCauses> causeNs{};
-  std::int64_t idleNs() const noexcept;  // the sum; what is not, is busy
+  std::int64_t idleNs() const noexcept;  // the sum; the rest of the window is busy
 };
 
 // `windows`: in normal form.

@@ -13,7 +13,7 @@ namespace {
 
 using Centres = std::vector<RunCentre>;
 
-// What does not occur in so many of a run's iterations is not described by their median.
+// The least share of a run's iterations in which something must occur for a median to describe it.
 constexpr double kOftenEnough = 0.75;
 
 bool occursOften(const Observations& runs) {
@@ -24,8 +24,8 @@ bool occursOften(const Observations& runs) {
   });
 }
 
-// One run and another: what identical runs differ by is not known, so each is taken to be off by as
-// much as its own blocks are, or by as much as is assumed.
+// Compares one run with one other. The difference between identical runs is unknown. Each run is
+// assumed to be off by the error of its blocks, or by the assumed noise if that is larger.
 statistics::Difference ofSingleRuns(const RunCentre& a, const RunCentre& b, double noise) {
   const auto uncertain = [noise](const RunCentre& run) {
     return std::max(noise * noise, run.varianceOfBlocks) + run.shown.variance;
@@ -64,8 +64,7 @@ Means meansOf(const Centres& a, const Centres& b, double scale, const Judgement&
   return {meanA.value, meanB.value, statistics::differenceOf(meanA, meanB)};
 }
 
-// How well the cost of recording is known is one more variance: as it is, without degrees of
-// freedom of its own.
+// Adds the error of the recording cost as one more variance, without degrees of freedom of its own.
 void addError(double error, statistics::Difference& difference) {
   if (error <= 0)
     return;
@@ -76,7 +75,7 @@ void addError(double error, statistics::Difference& difference) {
   difference.error = std::sqrt(both);
 }
 
-// Of the runs that count.
+// The recorded time as a mean over the runs that count.
 double rawOf(const Observations& raw, const Centres& runs, Measure measure, double shownNs) {
   if (raw.empty())
     return shownNs;
@@ -87,8 +86,8 @@ double rawOf(const Observations& raw, const Centres& runs, Measure measure, doub
   return sum / static_cast<double>(runs.size());
 }
 
-// b / a − 1, for sides that lie `difference` apart around `middle`; nothing: a would be none. Seen
-// from the other side it is the inverse.
+// b / a − 1, for sides that are `difference` apart around `middle`. Unset if a is not positive.
+// Swapping the sides gives the inverse.
 std::optional<double> changeOf(double difference, double middle) {
   const double a = middle - difference / 2;
   const double b = std::max(0.0, middle + difference / 2);
@@ -154,8 +153,8 @@ Comparison compare(const Observations& a,
                    const TakenOut& takenOut) {
   Comparison result;
   const bool isFrequent = occursOften(a) && occursOften(b);
-  // What most iterations have, the fastest fifth may lack: nothing on both sides is without error,
-  // and would pass for what repeats best.
+  // The fastest fifth may be zero although most iterations are not. Zero on both sides has no
+  // error, and would count as the measure that repeats best.
   for (const Measure measure : {Measure::Typical, Measure::Fast})
     if (isFrequent && scaleOf(a, b, measure) > 0)
       result.estimates.push_back(estimate(a, b, measure, judgement, takenOut));
@@ -177,7 +176,7 @@ std::optional<double> detectable(const Estimate& estimate,
 }
 
 bool enoughIterations(std::size_t a, std::size_t b, const Judgement& judgement) {
-  double least = 2;  // of all ways to choose which of the values are a's
+  double least = 2;  // over all ways to choose which of the values are a's
   for (std::size_t i = 1; i <= std::min(a, b) && least > judgement.level; ++i)
     least *= static_cast<double>(i) / static_cast<double>(std::max(a, b) + i);
   return std::min(a, b) > 0 && least <= judgement.level;

@@ -21,7 +21,7 @@ namespace {
 
 using store::Statement;
 
-// The operation that a scope is, or lies in: the id of its name, 0 of none.
+// The operation that a scope is, or is inside of: the id of its name, 0 for none.
 class OperationOf {
  public:
   explicit OperationOf(Statement slice) : slice_(std::move(slice)) {}
@@ -30,8 +30,8 @@ class OperationOf {
     std::vector<std::int64_t> chain;
     std::int64_t name = 0;
     while (scope != 0) {
-      // What is on the way has no operation yet: a chain that leads back to itself, as only a
-      // damaged file has one, ends there.
+      // Scopes on the way map to no operation yet. So a chain that leads back to itself ends there,
+      // which only a damaged file has.
       const auto [known, isNew] = names_.try_emplace(scope, 0);
       if (!isNew) {
         name = known->second;
@@ -79,7 +79,7 @@ class DeviceReader {
   }
 
  private:
-  // Work of one kind for one operation; ids of names.
+  // Work of one kind for one operation; names by id.
   using Key = std::tuple<Place, Kind, std::int64_t>;
   struct Work {
     std::int64_t streamId;
@@ -120,8 +120,8 @@ Result<void> DeviceReader::readCollectives() {
   }
 }
 
-// Columns 0 to 5 are the same of kernels and copies: process, begin, length, scope, when it was
-// launched, stream.
+// Columns 0 to 5 are the same for kernels and copies: process, begin, length, scope, launch time,
+// stream.
 Result<void> DeviceReader::readKernels() {
   SONDE_TRY_ASSIGN(
       Statement rows,
@@ -195,7 +195,7 @@ metrics::Interval DeviceReader::timeOf(const Work& work, const metrics::Clock& c
           clock.ofStream(work.streamId, work.time.end)};
 }
 
-// What overlaps counts once.
+// Overlapping work counts once.
 Amount DeviceReader::busyOf(const std::vector<Work>& work) const {
   std::vector<std::int64_t> byClock;
   for (const metrics::Clock& clock : clocks_) {

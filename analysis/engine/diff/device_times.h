@@ -1,4 +1,4 @@
-// What devices did, by the operation that launched it and by kernel. Within engine/diff.
+// Device time by the operation that launched the work, and by kernel. Within engine/diff.
 #pragma once
 
 #include "analysis/engine/diff/ledger.h"
@@ -10,7 +10,8 @@
 
 namespace sonde::engine::diff {
 
-// Puts Compute, Copy, Comm and Kernel down, as far as `by` asks for them, by each of `clocks`.
+// Adds Compute, Copy, Comm and Kernel to the ledger, as far as `by` requests them, by each of
+// `clocks`.
 Result<void> addDeviceTimes(const store::Database& trace,
                             const Dimensions& by,
                             const std::vector<metrics::Clock>& clocks,

@@ -17,8 +17,8 @@ namespace {
 
 using Runs = std::vector<RunTimes>;
 
-// By so much of an iteration single runs may differ in anything: what takes a microsecond differs
-// by half from run to run, and nobody cares.
+// Differences of single runs below this share of an iteration do not matter: a time of a
+// microsecond varies by half between runs.
 constexpr double kLeastShareOfIteration = 0.001;
 
 SideFacts factsOf(const Runs& runs) {
@@ -35,7 +35,7 @@ SideFacts factsOf(const Runs& runs) {
   return facts;
 }
 
-// Of runs that have an iteration: zeros where one does not have the subject.
+// One entry per run that has an iteration; zeros if the run lacks the subject.
 Observations observationsOf(const Runs& runs,
                             const Subject& subject,
                             Times RunTimes::*part = &RunTimes::times) {
@@ -51,10 +51,10 @@ Observations observationsOf(const Runs& runs,
   return observations;
 }
 
-// The standard error of the mean of a side's runs that what was taken out of them has, in ns.
+// The standard error, in ns, that subtracting recording costs adds to the mean of a side's runs.
 struct SideError {
-  double shared = 0;  // off by the same in each of them
-  double own = 0;     // each run's own, so that it shrinks with their number
+  double shared = 0;  // the same in each run
+  double own = 0;     // each run's own: shrinks with their number
 };
 
 SideError errorOfSide(const Runs& runs, const Subject& subject) {
@@ -76,8 +76,8 @@ SideError errorOfSide(const Runs& runs, const Subject& subject) {
   return {sum.shared / count, sum.own / count};
 }
 
-// … and that of the difference of the sides. Where the costs of all runs are told in the same way,
-// what these are off by is off on both sides, and only the rest remains.
+// The same for the difference of the sides. If the costs of all runs have the same source, their
+// shared error cancels and only the rest remains.
 double errorOfDifference(const Runs& a, const Runs& b, const Subject& subject) {
   const SideError ofA = errorOfSide(a, subject);
   const SideError ofB = errorOfSide(b, subject);
@@ -89,7 +89,7 @@ double errorOfDifference(const Runs& a, const Runs& b, const Subject& subject) {
   return std::hypot(shared, ofA.own, ofB.own);
 }
 
-// What recording took of an iteration.
+// Adds the share of recording in an iteration.
 void addRecording(const Runs& runs, SideFacts& facts) {
   double ns = 0;
   double raw = 0;
@@ -114,7 +114,7 @@ void addRecording(const Runs& runs, SideFacts& facts) {
   facts.recordingError = errors / raw;
 }
 
-// Whether it takes any time in an iteration that counts; an iteration is there even if it takes
+// Whether the subject takes time in an iteration that counts. An iteration occurs even if it takes
 // none.
 bool occurs(const Runs& runs, const Subject& subject) {
   return std::any_of(runs.begin(), runs.end(), [&subject](const RunTimes& run) {
@@ -136,7 +136,7 @@ double medianIteration(const Runs& a, const Runs& b) {
   return metrics::median(std::move(all));
 }
 
-// A row, and all that was found for it.
+// A row and the results for it.
 struct Candidate {
   Row row;
   Comparison comparison;
@@ -163,7 +163,7 @@ std::vector<Candidate> candidatesOf(const Runs& a, const Runs& b, const Judgemen
     each.row.subject = subject;
     if (inA != inB)
       each.row.verdict = inA ? Verdict::Removed : Verdict::Added;
-    // What one side does not have is described by the other alone.
+    // A subject of only one side is described by that side alone.
     const Observations ofA = observationsOf(inA ? a : b, subject);
     const Observations ofB = observationsOf(inB ? b : a, subject);
     const bool both = inA && inB;
@@ -183,8 +183,8 @@ std::vector<Candidate> candidatesOf(const Runs& a, const Runs& b, const Judgemen
   return candidates;
 }
 
-// What runs show is corrected for all tests; what iterations show need only agree with it. How many
-// tests there are.
+// Corrects the p values of runs for all tests; those of iterations need only agree. Returns the
+// number of tests.
 std::size_t correct(std::vector<Candidate>& candidates) {
   std::vector<double> p;
   for (const Candidate& each : candidates)

@@ -1,6 +1,6 @@
-// What differs between two sides, each one or several runs of a program: the iteration, and within
-// it operations, kernels and whatever else was observed. Pure functions over plain values; any
-// thread. docs/diff.md has the method.
+// Compares two sides, each one or several runs of a program: the iteration, and within it
+// operations, kernels and all else that was observed. Pure functions over plain values; any thread.
+// docs/diff.md has the method.
 #pragma once
 
 #include "analysis/engine/diff/comparison.h"
@@ -17,13 +17,13 @@
 namespace sonde::engine::diff {
 
 enum class Verdict : std::uint8_t {
-  Slower,  // b is
+  Slower,  // b is slower
   Faster,
   Same,       // no difference can be shown
   Added,      // only b has it
   Removed,    // only a has it
-  TooFew,     // no difference could be shown, whatever it was
-  Different,  // of a whole comparison: the iteration does not differ, but parts of it do, or its
+  TooFew,     // too few iterations to show any difference
+  Different,  // for a whole comparison: the iteration is the same but parts of it differ, or its
               // ranks differ in different ways
 };
 std::string_view word(Verdict verdict) noexcept;
@@ -31,23 +31,23 @@ std::string_view word(Verdict verdict) noexcept;
 struct Row {
   Subject subject;
   Verdict verdict = Verdict::Same;
-  // The measure in which a difference was found: the typical iteration before the fast ones, these
-  // before the mean; else the one that repeats best.
+  // The measure that shows a difference: preferably the typical iteration, then the fast ones, then
+  // the mean. Without a difference, the measure that repeats best.
   Estimate shown;
   double pRanks = 1;
   double p = 1;                      // the larger of both, corrected for all tests
-  std::optional<double> detectable;  // the change that would most likely have been found
+  std::optional<double> detectable;  // the change that would probably have been found
 };
 
 struct SideFacts {
   std::size_t runs = 0;
   std::size_t leastRanks = 0;
   std::size_t mostRanks = 0;
-  std::size_t iterations = 0;  // of all runs, that count
-  std::size_t warmUp = 0;      // … that do not: the first of each run
-  std::size_t partial = 0;     // … since fewer probes recorded in them
-  std::size_t corrected = 0;   // runs out of which it is taken what recording took
-  // … in the mean of an iteration, as a share of it, and its standard error.
+  std::size_t iterations = 0;  // of all runs; those that count
+  std::size_t warmUp = 0;      // do not count: the first of each run
+  std::size_t partial = 0;     // do not count: fewer probes recorded in them
+  std::size_t corrected = 0;   // runs from which the cost of recording is subtracted
+  // That cost as a share of a mean iteration, and its standard error.
   double recordingShare = 0;
   double recordingError = 0;
 };
@@ -56,8 +56,8 @@ struct Diff {
   Verdict verdict = Verdict::Same;
   SideFacts a;
   SideFacts b;
-  std::size_t tests = 0;  // of each row for each of its measures: p is corrected for so many
-  std::vector<Row> rows;  // the iteration first, then by kind, the longest first
+  std::size_t tests = 0;  // rows times measures; p is corrected for them
+  std::vector<Row> rows;  // the iteration first, then by kind, longest first
 };
 
 // Requires: each side has a run. NotFound: a side has no iteration that counts.

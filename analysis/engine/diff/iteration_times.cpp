@@ -15,8 +15,8 @@
 namespace sonde::engine::diff {
 namespace {
 
-// Each name that is active at an instant has all of it: what two threads do at once counts for
-// both.
+// Each name that is active at an instant gets all of the time: if two threads are active, it counts
+// for both.
 void addSet(Place place,
             Kind kind,
             const std::vector<std::string>& names,
@@ -28,8 +28,8 @@ void addSet(Place place,
     into.add(place, {kind, {}, {}}, amount);
 }
 
-// As at execution, so that operations are those that threads were in; what devices do for them
-// later is put down by itself.
+// Uses the execution scope: operations are those that threads were in. Device time for them is
+// recorded separately.
 Result<void> addBreakdown(const store::Database& trace,
                           const Dimensions& by,
                           const Correcting& correcting,
@@ -46,7 +46,7 @@ Result<void> addBreakdown(const store::Database& trace,
   options.measured = correcting.measured;
   const auto result = breakdown::breakDown(trace, options);
   if (!result && result.error().code == ErrorCode::NotFound)
-    return {};  // nothing takes any time, which iterations of no length may
+    return {};  // nothing takes time; iterations of length zero are possible
   if (!result)
     return result.error();
   for (const breakdown::Row& row : result->rows) {
@@ -93,7 +93,7 @@ Result<CostSource> sourceOf(const store::Database& trace,
   return source;
 }
 
-// Of what calibrated itself; infinite where it does not say.
+// The noise of a run that calibrated itself; infinite if the trace does not have it.
 Result<double> calibrationNoiseNs(const store::Database& trace) {
   SONDE_TRY_ASSIGN(store::Statement row,
                    trace.prepare("SELECT json_extract(value, '$.noise_ns') FROM meta "

@@ -1,4 +1,4 @@
-// What the ranks in a trace spent in each of their iterations: on the host, on devices, by kernel.
+// The time that the ranks of a trace spent in each iteration: on the host, on devices, by kernel.
 // Plain values; reading uses the database's thread.
 #pragma once
 
@@ -15,13 +15,12 @@
 
 namespace sonde::engine::diff {
 
-// From where it is known what recording cost.
+// The source of the recording costs.
 struct CostSource {
-  bool known = false;   // else times are as recorded
+  bool known = false;   // false: times are as recorded
   bool ownRun = false;  // the run calibrated itself
-  // Of the error of its iterations, the noise of that calibration, as a share: it is the run's own.
-  // The rest (what loops have found, and what is assumed of calibrations) is off by the same in all
-  // runs whose costs are told in the same way.
+  // The calibration's noise as a share of its iterations' error; it is the run's own. The rest
+  // comes from loops and assumptions, and is the same in all runs whose costs have the same source.
   double noise = 0;
   std::string recorder;  // its probes, build and processor
 
@@ -30,8 +29,8 @@ struct CostSource {
   }
 };
 
-// What an iteration is known by on all ranks: its number, and how often that had come before, as a
-// program may count from 0 again in each epoch.
+// Identifies an iteration on all ranks: its number, and how often that number occurred before,
+// since a program may count from 0 again in each epoch.
 struct IterationName {
   std::int64_t number = 0;
   std::int64_t occurrence = 0;
@@ -41,24 +40,24 @@ struct IterationName {
 
 struct IterationTimes {
   std::optional<std::int64_t> rank;
-  std::vector<IterationName> iterations;  // by begin, each once
-  Times times;  // each as long as `iterations`, that of iterations always; Subject::rank is nothing
-  Times raw;    // the same as recorded, with what recording took
-  Times errors;             // standard errors of what was taken out of them
-  std::size_t partial = 0;  // iterations that are left out since fewer probes recorded in them
+  std::vector<IterationName> iterations;  // by begin, without duplicates
+  Times times;   // each as long as `iterations`; that of iterations always exists; Subject::rank is
+                 // unset
+  Times raw;     // the same as recorded, including what recording took
+  Times errors;  // standard errors of the subtracted costs
+  std::size_t partial = 0;  // iterations left out because fewer probes recorded in them
   CostSource costs;
 };
 
-// Whether the cost of recording is taken out, where it is known; `measured`: costs from elsewhere,
-// which count before those of the trace.
+// Whether to subtract known costs of recording. `measured`: costs from elsewhere, which take
+// precedence over the trace's.
 struct Correcting {
   bool wanted = true;
   const correction::CostSet* measured = nullptr;
 };
 
-// Of all processes that have iterations. What a device does counts for the iteration that launched
-// it, else for the one in which it began.
-// Corrupt: ids or times are none.
+// All processes that have iterations. Device work counts for the iteration that launched it, else
+// for the one in which it began. Corrupt: an id or a time is invalid.
 Result<std::vector<IterationTimes>> readIterationTimes(const store::Database& trace,
                                                        const Dimensions& by,
                                                        const Correcting& correcting = {});

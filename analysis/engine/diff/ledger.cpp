@@ -32,7 +32,7 @@ void Ledger::addProcess(const metrics::RankProcess& rank,
   ranks_.push_back(std::move(times));
   for (Times IterationTimes::*const each :
        {&IterationTimes::times, &IterationTimes::raw, &IterationTimes::errors})
-    (ranks_.back().*each)[Subject{}];  // though none may count
+    (ranks_.back().*each)[Subject{}];  // even if none counts
   for (const metrics::IterationTime& each : rank.iterations)
     ranks_.back().iterations.push_back({each.number, each.occurrence});
   std::vector<Window>& windows = windows_.emplace_back();
@@ -81,7 +81,7 @@ void Ledger::add(Place place, const Subject& subject, const Amount& amount) {
   };
   addTo(rank.times, amount.ns);
   addTo(rank.raw, amount.rawNs);
-  // Errors of one cause go together: they add up.
+  // Errors from one cause are correlated: they add up.
   addTo(rank.errors, amount.errorNs);
 }
 

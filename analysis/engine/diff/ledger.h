@@ -1,5 +1,5 @@
-// Where the time of a trace is put down while it is read: by process and iteration. One thread.
-// Within engine/diff.
+// Collects the time of a trace while it is read, by process and iteration. One thread. Within
+// engine/diff.
 #pragma once
 
 #include "analysis/engine/diff/iteration_times.h"
@@ -24,23 +24,24 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// A time, as IterationTimes has one.
+// A time, with the three values that IterationTimes stores.
 struct Amount {
   double ns = 0;
   double rawNs = 0;
   double errorNs = 0;
 };
 
-// Of the same time by each of metrics::Clocks::all().
+// `byClock`: the same time by each of metrics::Clocks::all().
 Amount amountOf(const std::vector<std::int64_t>& byClock);
 
 class Ledger {
  public:
-  // Has the iterations that count of all processes that have any, with their own times by `clocks`.
+  // Starts with the iterations that count, of all processes that have any, and their times by
+  // `clocks`.
   static Result<Ledger> open(const store::Database& trace,
                              const std::vector<metrics::Clock>& clocks);
 
-  // Nothing of a process or an iteration that does not count.
+  // Unset if the process or the iteration does not count.
   std::optional<Place> byRow(std::int64_t processId, std::int64_t iterationId) const;
   std::optional<Place> byTime(std::int64_t processId, std::int64_t ns) const;
 
@@ -58,7 +59,7 @@ class Ledger {
   void addProcess(const metrics::RankProcess& rank, const std::vector<metrics::Clock>& clocks);
 
   std::vector<IterationTimes> ranks_;
-  std::vector<std::vector<Window>> windows_;                      // of each, by begin
+  std::vector<std::vector<Window>> windows_;                      // by process, ordered by begin
   std::unordered_map<std::int64_t, Place> placeOfRow_;            // by the iteration's id
   std::unordered_map<std::int64_t, std::size_t> placeOfProcess_;  // by its id
 };

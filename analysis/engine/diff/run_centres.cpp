@@ -11,10 +11,10 @@
 namespace sonde::engine::diff {
 namespace {
 
-// Nothing repeats better than this share: less is what clocks and rounding make.
+// The least error of a run, as a share: smaller ones come from clocks and rounding.
 constexpr double kLeastError = 1e-4;
-// So many deviations from the middle are far. Of a normal distribution that is one run in a
-// billion; of the few that there are to estimate the deviation from, still rare.
+// Runs this many deviations from the middle are far. In a normal distribution that is one run in a
+// billion. With the few runs that estimate the deviation it is still rare.
 constexpr double kFar = 6;
 constexpr std::size_t kLeastRuns = 3;
 constexpr double kLeastShareOfRuns = 0.6;
@@ -51,8 +51,8 @@ double middleOf(const std::vector<RunCentre>& side) {
   return metrics::median(std::move(values));
 }
 
-// The deviation between runs by the middle half of both sides, so that disturbed ones do not hide
-// each other. Each side's own median takes a degree of freedom.
+// The deviation between runs, from the middle half of both sides, so that disturbed runs do not
+// hide each other. Each side's own median takes a degree of freedom.
 double robustDeviation(const std::vector<RunCentre>& a, const std::vector<RunCentre>& b) {
   std::vector<double> distances;
   distances.reserve(a.size() + b.size());

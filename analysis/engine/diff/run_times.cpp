@@ -10,8 +10,8 @@ namespace {
 
 using Names = std::vector<IterationName>;
 
-// Those that all ranks have, in the order of the first one; where there is none, as when ranks
-// number them differently, those that any has, one rank after the other.
+// The iterations that all ranks have, in the first rank's order. If there are none, because ranks
+// number them differently: those that any rank has, rank by rank.
 Names commonIterations(const std::vector<IterationTimes>& ranks) {
   std::map<IterationName, std::size_t> counts;
   Names any;
@@ -26,7 +26,7 @@ Names commonIterations(const std::vector<IterationTimes>& ranks) {
   return common.empty() ? any : common;
 }
 
-// Where a rank has each of `names`; nothing: it does not have it.
+// The place of each of `names` in a rank; unset: the rank does not have it.
 using PlacesInRank = std::vector<std::optional<std::size_t>>;
 PlacesInRank placesIn(const IterationTimes& rank, const Names& names) {
   std::map<IterationName, std::size_t> places;
@@ -41,13 +41,13 @@ PlacesInRank placesIn(const IterationTimes& rank, const Names& names) {
   return found;
 }
 
-// Where times of IterationTimes go to.
+// Maps fields of IterationTimes to those of RunTimes.
 using Part = std::pair<Times IterationTimes::*, Times RunTimes::*>;
 constexpr Part kParts[] = {{&IterationTimes::times, &RunTimes::times},
                            {&IterationTimes::raw, &RunTimes::raw},
                            {&IterationTimes::errors, &RunTimes::errors}};
 
-// Adds a process's times at each of `places`; `as` is the rank that it is shown as.
+// Adds a process's times at each of `places`. `as`: the rank to show it as.
 void addTimes(const Times& from,
               std::optional<std::int64_t> as,
               const PlacesInRank& places,
@@ -86,7 +86,7 @@ RunTimes runOf(const std::vector<IterationTimes>& ranks,
   run.warmUp = std::min(warmUp.value_or(warmUpOf(all.size())), all.size());
   const Names names(all.begin() + static_cast<std::ptrdiff_t>(run.warmUp), all.end());
   run.iterations = names.size();
-  // Of the processes that have each iteration, by the rank that they are shown as.
+  // For each iteration the number of processes that have it, by the rank they are shown as.
   std::map<std::optional<std::int64_t>, std::vector<double>> counts;
   for (const IterationTimes& rank : ranks) {
     const auto as = byRank ? rank.rank : std::nullopt;

@@ -1,5 +1,5 @@
-// What a run spent in each of its iterations: its ranks together, or each by itself. The
-// observations of a comparison. Pure functions over plain values; any thread.
+// The time that a run spent in each iteration, by rank or for all ranks together: the observations
+// of a comparison. Pure functions over plain values; any thread.
 #pragma once
 
 #include "analysis/engine/diff/iteration_times.h"
@@ -12,23 +12,22 @@
 namespace sonde::engine::diff {
 
 struct RunTimes {
-  Times times;                 // each `iterations` long, as are
-  Times raw;                   // … the same as recorded; empty: they are
-  Times errors;                // … standard errors of what was taken out; empty: nothing was
-  CostSource costs;            // of what was taken out
-  std::size_t iterations = 0;  // that count: those that all ranks have
+  Times times;                 // each has length `iterations`; so do the next two
+  Times raw;                   // the same as recorded; empty: `times` is as recorded
+  Times errors;                // standard errors of what was subtracted; empty: nothing was
+  CostSource costs;            // of the subtracted costs
+  std::size_t iterations = 0;  // those that count: all ranks have them
   std::size_t ranks = 0;
   std::size_t warmUp = 0;   // the first iterations, which do not count
-  std::size_t partial = 0;  // iterations that do not count since fewer probes recorded in them
+  std::size_t partial = 0;  // do not count, because fewer probes recorded in them
 };
 
-// A tenth of the iterations, at least one and at most 20; none of a single one.
+// A tenth of the iterations, at least one and at most 20. 0 for a single iteration.
 std::size_t warmUpOf(std::size_t iterations) noexcept;
 
-// `byRank`: the ranks by themselves, and together those processes that have none; else all of them
-// together, so that jobs of different numbers of ranks can be compared. Of several processes, as a
-// rank that executes another program has them, it is the mean. `warmUp`: nothing is as warmUpOf()
-// says. Requires: `ranks` is not empty.
+// `byRank`: ranks stay separate, and processes without a rank are joined. Else all are joined, so
+// that jobs with different numbers of ranks can be compared. Several joined processes give their
+// mean. `warmUp`: unset uses warmUpOf(). Requires: `ranks` is not empty.
 RunTimes runOf(const std::vector<IterationTimes>& ranks,
                bool byRank,
                std::optional<std::size_t> warmUp);

@@ -1,4 +1,4 @@
-// What two sides are compared in. Plain values.
+// The subjects in which two sides are compared. Plain values.
 #pragma once
 
 #include <compare>
@@ -11,17 +11,17 @@
 
 namespace sonde::engine::diff {
 
-// In the order in which they are shown.
+// In display order.
 enum class Kind : std::uint8_t {
-  Iteration,  // all of it
+  Iteration,  // the whole iteration
   Host,       // time for which an operation was innermost on some thread
   Compute,    // time in which a device ran kernels that an operation launched
-  Copy,       // … copies and sets
-  Comm,       // … kernels of collectives
-  Kernel,     // the sum of the durations of the kernels of a name
+  Copy,       // as Compute, for copies and sets
+  Comm,       // as Compute, for kernels of collectives
+  Kernel,     // sum of the durations of the kernels with one name
   Phase,      // as Host
   Module,
-  Category,  // of a breakdown: time in which the process or its devices did such things
+  Category,  // of a breakdown: time in which the process or its devices were in it
 };
 
 constexpr std::string_view word(Kind kind) noexcept {
@@ -32,16 +32,16 @@ constexpr std::string_view word(Kind kind) noexcept {
 
 struct Subject {
   Kind kind = Kind::Iteration;
-  std::optional<std::int64_t> rank;  // nothing: all of them; or the processes without one
-  std::optional<std::string> name;   // nothing: of an iteration, or outside of all of its kind
+  std::optional<std::int64_t> rank;  // unset: all of them; or the processes without one
+  std::optional<std::string> name;   // unset: an iteration, or outside of all of its kind
 
   auto operator<=>(const Subject&) const = default;
 };
 
-// Of each iteration in turn, in nanoseconds: 0 where the subject did not occur in it.
+// The subject's time in each iteration, in nanoseconds; 0 if it did not occur.
 using Times = std::map<Subject, std::vector<double>>;
 
-// Of which kinds there are subjects, beside the iteration.
+// The kinds of subjects to observe, beside the iteration.
 struct Dimensions {
   bool operation = false;  // Host, Compute, Copy and Comm
   bool kernel = false;

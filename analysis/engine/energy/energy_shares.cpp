@@ -9,11 +9,11 @@ namespace {
 using breakdown::Span;
 using metrics::Interval;
 
-// From one reading to the next, as far as it lies in the window.
+// The part of the time between two readings that lies in the window.
 struct Step {
   Interval time{};
   double joules = 0;  // of that part
-  double whole = 0;   // of all of it
+  double whole = 0;   // of the whole time between the readings
   bool isWhole = true;
 };
 
@@ -53,7 +53,7 @@ std::vector<Edge> edgesOf(const std::vector<Span>& spans) {
   return edges;
 }
 
-// What is active, asked for one stretch of time after the other.
+// Tracks the active spans while it visits stretches of time in order.
 class Sharing {
  public:
   Sharing(const std::vector<Span>& spans, std::size_t labels)
@@ -112,10 +112,10 @@ class Sharing {
   }
 
   std::vector<Edge> edges_;
-  std::vector<int> open_;                 // spans of each label
-  std::vector<breakdown::Label> active_;  // those that have any
-  int count_ = 0;                         // of all spans
-  std::vector<Part> inStep_;              // the last: idle
+  std::vector<int> open_;                 // number of open spans by label
+  std::vector<breakdown::Label> active_;  // labels with an open span
+  int count_ = 0;                         // of all open spans
+  std::vector<Part> inStep_;              // the last entry: idle
   std::size_t labels_;
   std::size_t next_ = 0;
 };

@@ -1,10 +1,10 @@
-// Energy between readings of a meter, divided among what was active meanwhile. Plain values and
-// pure functions.
+// Divides the energy between readings of a meter among what was active. Plain values and pure
+// functions.
 //
-// From one reading to the next only the sum is known: it is spread evenly over that time, and at
-// each instant those that are active then have equal shares. What is active nowhere is idle. How
-// far off that may be is bounded: what alone was active from one reading to the next has all of it,
-// whatever the power did in between, and what was active for an instant may have had all of it.
+// Between two readings only the sum is known. It is spread evenly over that time; at each instant
+// all active spans get equal shares. Time without active spans is idle. The error is bounded: a
+// label that alone was active from one reading to the next used all of the energy. A label that was
+// active for an instant may have used all of it.
 #pragma once
 
 #include "analysis/engine/breakdown/track.h"
@@ -18,7 +18,7 @@ namespace sonde::engine::energy {
 
 struct Reading {
   std::int64_t ns = 0;
-  double joules = 0;  // since whenever: only differences count
+  double joules = 0;  // since any start: only differences count
 };
 
 struct Share {
@@ -29,23 +29,22 @@ struct Share {
 };
 
 struct EnergyShares {
-  metrics::Interval measured{};  // of the window: from the first reading to the last
-  double joules = 0;             // there; that of the shares and of idle
+  metrics::Interval measured{};  // the part of the window from the first reading to the last
+  double joules = 0;             // in that part; sum of the shares and idle
   std::vector<Share> shares;     // by label
   Share idle;
   std::size_t readings = 0;    // in the window
-  std::int64_t longestNs = 0;  // from one reading to the next
+  std::int64_t longestNs = 0;  // between two readings
 };
 
-// `readings`: ascending. `spans`: in any order; those of one label that overlap are several that
-// are active. A meter that goes back has begun anew: that step counts as nothing.
+// `readings`: ascending. `spans`: in any order; overlapping spans of one label count separately. A
+// meter that decreases was restarted: that step counts as zero.
 EnergyShares shareEnergy(const std::vector<Reading>& readings,
                          const std::vector<breakdown::Span>& spans,
                          std::size_t labels,
                          metrics::Interval window);
 
-// The readings of a meter of power, in watts, as one of energy: from one to the next the mean of
-// both.
+// Converts readings of power in watts to energy; uses the mean of two successive readings.
 std::vector<Reading> integrated(const std::vector<Reading>& watts);
 
 }  // namespace sonde::engine::energy

@@ -35,7 +35,7 @@ struct Meter {
   std::string place;
 };
 
-// Of a device that tells its energy, power says nothing more.
+// Skips power meters of devices that have energy meters.
 Result<std::vector<Meter>> readMeters(const store::Database& trace) {
   std::vector<Meter> meters;
   std::set<std::int64_t> withEnergy;
@@ -56,7 +56,7 @@ Result<std::vector<Meter>> readMeters(const store::Database& trace) {
   return meters;
 }
 
-// Reads what meters need once for all of them.
+// Reads once what all meters need.
 class Uses {
  public:
   Uses(const store::Database& trace,
@@ -75,7 +75,7 @@ class Uses {
         });
   }
 
-  // Nothing of a meter that no rank has to do with, or that was not read in their windows.
+  // Unset for a meter that belongs to no rank, or that was not read in the ranks' windows.
   Result<std::optional<EnergyUse>> of(const Meter& meter) {
     labels_.clear();
     names_.clear();
@@ -145,7 +145,7 @@ class Uses {
     return process == operationsOf_.end() ? 0 : process->second->operationOf(scopeId);
   }
 
-  // Of the ranks among the processes, from the first begin to the last end.
+  // From the first begin to the last end of the ranks' windows, for ranks in `processes`.
   metrics::Interval windowOf(const std::set<std::int64_t>& processes) const {
     metrics::Interval window{INT64_MAX, INT64_MIN};
     for (const RankProcess& rank : ranks_) {
@@ -198,7 +198,7 @@ class Uses {
     use.watts = watts;
     std::optional<double> samples = 0;
     std::optional<double> tokens = 0;
-    double iterating = 0;  // seconds, of the rank with most iterations
+    double iterating = 0;  // seconds, of the rank with the most iterations
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
       if (!processes.contains(ranks_[at].processId))
         continue;

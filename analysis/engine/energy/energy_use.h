@@ -1,11 +1,11 @@
-// The energy that meters of a job's machines and devices recorded: of the ranks' windows, by
-// iteration, and by operation. Plain values; reading uses the database's thread.
+// The energy that meters of a job's machines and devices recorded in the ranks' windows, also by
+// iteration and by operation. Plain values; reading uses the database's thread.
 //
-// A machine's meter (RAPL) is of all that it does, whoever makes it; what is active are the threads
-// of the job there, each in its innermost operation, or outside of all where it does not just wait.
-// A device's is divided among the operations that launched what runs on it. energy_shares.h has
-// how, and how sure that is. Meters may be parts of each other, as cores are of a package: they are
-// not added up.
+// A machine's meter (RAPL) measures everything on it. Its energy is divided among the threads of
+// the job there, each in its innermost operation, or outside of all unless it only waits. A
+// device's energy is divided among the operations that launched its work. energy_shares.h explains
+// how, and the error. Meters may include each other, as a package includes its cores: do not add
+// them up.
 #pragma once
 
 #include "analysis/engine/energy/energy_shares.h"
@@ -29,18 +29,18 @@ struct OperationEnergy {
 struct EnergyUse {
   std::string meter;       // the counter's name
   std::string place;       // the machine's name, or "gpu 0"
-  bool isDevice = false;   // else it is of all that a machine does
-  bool fromPower = false;  // of a meter of power, from reading to reading
+  bool isDevice = false;   // false: of the whole machine
+  bool fromPower = false;  // integrated from a meter of power
   EnergyShares energy;
-  std::vector<OperationEnergy> operations;  // most first; with energy.idle all of it
-  std::int64_t iterations = 0;              // of the rank that has most of them
+  std::vector<OperationEnergy> operations;  // most first; with energy.idle they sum to all of it
+  std::int64_t iterations = 0;              // of the rank with the most iterations
   std::optional<double> watts;              // mean
   std::optional<double> joulesPerIteration;
-  std::optional<double> samplesPerJoule;  // of the ranks on it, where all of them tell
+  std::optional<double> samplesPerJoule;  // of the ranks on it, if all report them
   std::optional<double> tokensPerJoule;
 };
 
-// By machine, then device. Empty where no meter was recorded. `throughput`: of the ranks.
+// Ordered by machine, then device. Empty if no meter was recorded. `throughput`: of the ranks.
 Result<std::vector<EnergyUse>> energyUses(const store::Database& trace,
                                           const std::vector<metrics::RankProcess>& ranks,
                                           const std::vector<metrics::Throughput>& throughput);

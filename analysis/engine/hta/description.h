@@ -1,5 +1,5 @@
-// What pandas says of a column (`describe`): percentiles are interpolated, the deviation is of a
-// sample. Pure functions.
+// The statistics that pandas' `describe` reports for a column: interpolated percentiles, and the
+// standard deviation of a sample. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sonde::engine::hta {
 struct Description {
   std::int64_t count = 0;
   double mean = 0;
-  std::optional<double> deviation;  // none of a single value
+  std::optional<double> deviation;  // unset for a single value
   double min = 0;
   double p25 = 0;
   double p50 = 0;

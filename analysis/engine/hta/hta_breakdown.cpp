@@ -27,7 +27,7 @@ Intervals unionOf(const RankEvents& rank, EventType type) {
 
 using TypeUnions = std::array<Intervals, kSummedTypes>;
 
-// What exactly the types of `set` (bits) ran.
+// The time in which exactly the types in `set` (bits) ran.
 Intervals exactly(const TypeUnions& unions, unsigned set) {
   Intervals result;
   bool isFirst = true;
@@ -68,7 +68,7 @@ KernelTime summed(std::string name, EventType type, const std::vector<double>& v
 constexpr std::size_t kMostKernels = 10;
 constexpr double kMostOfTheSum = 0.8;
 
-// Requires: `rows` are sorted by their sums, the greatest first.
+// Requires: `rows` are ordered by sum, greatest first.
 std::vector<KernelTime> withOthers(const std::vector<KernelTime>& rows) {
   std::vector<double> running;
   running.reserve(rows.size());
@@ -89,9 +89,9 @@ std::vector<KernelTime> withOthers(const std::vector<KernelTime>& rows) {
   return result;
 }
 
-// The last long collective of a rank, stream, step and name.
+// The last long collective for a rank, stream, step and name.
 struct LastCollective {
-  double begin = 0;  // in mean steps
+  double begin = 0;  // in units of the mean step
   double length = 0;
 };
 using StreamName = std::pair<std::int64_t, std::string>;
@@ -112,7 +112,7 @@ std::optional<std::int64_t> stepOf(const RankEvents& rank, const Event& event) {
   return std::prev(after)->number;
 }
 
-// From the first begin of a step to the last end of what belongs to any.
+// From the first begin of a step to the last end of anything that belongs to a step.
 Interval stepsOf(const std::vector<RankEvents>& ranks) {
   Interval all{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
   for (const RankEvents& rank : ranks) {
@@ -155,7 +155,8 @@ LastCollectives lastCollectives(const std::vector<RankEvents>& ranks) {
   return last;
 }
 
-// How much lengths differ between ranks: the mean over steps of their deviation; none of one rank.
+// How much lengths differ between ranks: the mean over steps of their deviation. Unset for one
+// rank.
 std::optional<double> differenceOf(const ByStep& steps) {
   std::vector<double> deviations;
   for (const auto& [number, byRank] : steps) {
@@ -263,7 +264,7 @@ std::vector<std::int64_t> stragglersOf(const std::vector<RankEvents>& ranks) {
   const ByStep* chosen = mostDifferent(last);
   if (chosen == nullptr)
     return {};
-  std::map<std::size_t, std::int64_t> times;  // in how many steps a rank was among the latest
+  std::map<std::size_t, std::int64_t> times;  // steps in which a rank was among the latest
   for (const auto& [number, byRank] : *chosen) {
     std::vector<double> begins;
     for (const auto& [rank, collective] : byRank)

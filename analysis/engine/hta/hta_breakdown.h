@@ -1,9 +1,10 @@
-// HTA's breakdowns of what devices did: temporal, overlap, by type of kernel, by kernel, and the
-// ranks that may be stragglers. Times are whole microseconds. Pure functions.
+// HTA's breakdowns of device time: temporal, overlap, by type of kernel, by kernel, and possible
+// stragglers among ranks. Times are whole microseconds. Pure functions.
 //
-// Where HTA's code does other than it says, this does what it says: launches that are not recorded
-// are not taken for the first event of the file, operators for kernels, nor `ncclDevKernel_…` (NCCL
-// 2.19 and later) for no kernel of NCCL's. docs/devices.md has them all.
+// If HTA's code differs from its documentation, this follows the documentation. Unrecorded launches
+// are not mistaken for the first event of the file, nor operators for kernels, and
+// `ncclDevKernel_…` (NCCL 2.19 and later) counts as a kernel of NCCL. docs/devices.md lists all
+// differences.
 #pragma once
 
 #include "analysis/engine/hta/hta_trace.h"
@@ -18,28 +19,29 @@ namespace sonde::engine::hta {
 // get_temporal_breakdown
 struct Temporal {
   std::int64_t kernelTime = 0;  // from the first begin to the last end
-  std::int64_t idle = 0;        // of it: nothing ran, nor synchronised a stream
+  std::int64_t idle = 0;        // part of it: no event ran, nor a synchronisation of a stream
   std::int64_t compute = 0;
   std::int64_t nonCompute() const noexcept { return kernelTime - idle - compute; }
 
-  std::int64_t communication = 0;  // unions, for `ranks[]`; HTA has none of these two here
+  std::int64_t communication = 0;  // unions, for `ranks[]`; HTA does not report these two here
   std::int64_t memory = 0;
 };
 Temporal temporalOf(const RankEvents& rank);
 
-// get_comm_comp_overlap: the share of communication in which the rank computes; none without any.
+// get_comm_comp_overlap: the share of communication time in which the rank computes; unset without
+// communication.
 std::optional<double> overlapOf(const RankEvents& rank);
 
-// get_gpu_kernel_breakdown, its first table: over all ranks, how long exactly these types ran.
+// get_gpu_kernel_breakdown, first table: how long exactly these types ran, over all ranks.
 struct TypeTime {
   std::string types;  // "COMPUTATION overlapping COMMUNICATION"
   std::int64_t sum = 0;
   double share = 0;  // of all sums
 };
-std::vector<TypeTime> typeTimes(const std::vector<RankEvents>& ranks);  // the longest first
+std::vector<TypeTime> typeTimes(const std::vector<RankEvents>& ranks);  // longest first
 
-// Its second table. Of more than ten kernels of a type those that come after 0.8 of the running sum
-// are "others"; the values of each row are then sums of kernels.
+// get_gpu_kernel_breakdown, second table. If a type has more than ten kernels, those after 0.8 of
+// the running sum become "others". The values of each row are then sums over kernels.
 struct KernelTime {
   std::string name;
   EventType type = EventType::Other;
@@ -47,11 +49,11 @@ struct KernelTime {
   std::int64_t max = 0;
   std::int64_t min = 0;
   double mean = 0;
-  double deviation = 0;  // of a sample; 0 of one
+  double deviation = 0;  // of a sample; 0 for one kernel
 };
 std::vector<KernelTime> kernelTimes(const RankEvents& rank);  // by type, then by name
 
-// get_potential_stragglers, of two candidates: never empty where two ranks have long collectives.
+// get_potential_stragglers, two candidates: not empty if two ranks have long collectives.
 std::vector<std::int64_t> stragglersOf(const std::vector<RankEvents>& ranks);
 
 }  // namespace sonde::engine::hta

@@ -30,7 +30,7 @@ bool isAmong(const std::array<std::string_view, size>& names, const Event& event
          std::find(names.begin(), names.end(), std::string_view(event.call->name)) != names.end();
 }
 
-// An instant, and whether the value falls then: of one instant what grows comes first.
+// An instant, and whether the value falls then. At one instant increases come first.
 struct Change {
   std::int64_t at;
   double by;
@@ -102,7 +102,7 @@ std::vector<StreamQueue> queuesOf(const RankEvents& rank) {
 }
 
 std::vector<MemoryBandwidth> memoryBandwidthOf(const RankEvents& rank) {
-  constexpr double kRoundingError = 1e-9;  // of a sum that is back at 0
+  constexpr double kRoundingError = 1e-9;  // of a sum that returned to 0
   std::map<std::string, std::vector<Change>> kinds;
   for (const Event& event : rank.events) {
     if (event.type != EventType::Memory)

@@ -1,8 +1,8 @@
-// HTA's analyses of streams and of what was launched into them: idle time by cause, queue length,
-// memory bandwidth, launches. Times are whole microseconds. Pure functions.
+// HTA's analyses of streams and launches: idle time by cause, queue length, memory bandwidth,
+// launch counts. Times are whole microseconds. Pure functions.
 //
-// Events of the same microsecond have no order in HTA, whose sort does not keep one; here what
-// grows comes before what falls.
+// HTA does not order events of the same microsecond, since its sort is not stable. Here increases
+// come before decreases.
 #pragma once
 
 #include "analysis/engine/hta/description.h"
@@ -14,25 +14,26 @@
 
 namespace sonde::engine::hta {
 
-// get_idle_time_breakdown: each gap between two events of a stream is one cause's as a whole. It
-// may be negative, where they overlap.
+// get_idle_time_breakdown: each gap between two events of a stream has one cause. A gap is negative
+// if the events overlap.
 struct StreamIdle {
   std::int64_t stream = 0;
-  std::int64_t hostWait = 0;    // its launch began after the event before it had ended
-  std::int64_t kernelWait = 0;  // else, shorter than 30 µs
+  std::int64_t hostWait = 0;    // the launch began after the previous event had ended
+  std::int64_t kernelWait = 0;  // else, if shorter than 30 µs
   std::int64_t other = 0;
 };
 std::vector<StreamIdle> idleOf(const RankEvents& rank);  // by stream
 
-// get_queue_length_summary: of the values that the queue had, not of how long it had them.
+// get_queue_length_summary: statistics over the queue's values, not weighted by duration.
 struct StreamQueue {
   std::int64_t stream = 0;
   Description length;
-  std::int64_t fullUs = 0;  // get_time_spent_blocked_on_full_queue: at 1024 or above
+  std::int64_t fullUs = 0;  // get_time_spent_blocked_on_full_queue: 1024 or above
 };
 std::vector<StreamQueue> queuesOf(const RankEvents& rank);  // by stream
 
-// get_memory_bw_summary: of the values above 0 that the sum over running copies of a kind had.
+// get_memory_bw_summary: over the positive values of the summed bandwidth of running copies of a
+// kind.
 struct MemoryBandwidth {
   std::string name;  // "Memcpy HtoD", "Memset"
   Description gigabytesPerSecond;

@@ -19,7 +19,7 @@ constexpr std::string_view kKernelSql =
     "CROSS JOIN kernel w ON w.stream_id = s.id LEFT JOIN string n ON n.id = w.name_id LEFT JOIN "
     "slice l ON l.id = w.launch_slice_id LEFT JOIN string c ON c.id = l.name_id WHERE "
     "s.process_id = ?1 AND w.dur_ns IS NOT NULL";
-// The bandwidth that torch.profiler gave a copy, or bytes a nanosecond, which is the same.
+// The bandwidth that torch.profiler recorded for a copy; else bytes per nanosecond, the same unit.
 constexpr std::string_view kCopySql =
     "SELECT s.number, n.text, w.start_ns, w.dur_ns, c.text, l.start_ns, l.dur_ns, coalesce((SELECT "
     "json_extract(a.value, '$.\"memory bandwidth (GB/s)\"') FROM arg a JOIN string k ON k.id = "
@@ -28,7 +28,7 @@ constexpr std::string_view kCopySql =
     "w.stream_id = s.id LEFT JOIN string n ON n.id = w.name_id LEFT JOIN slice l ON l.id = "
     "w.launch_slice_id LEFT JOIN string c ON c.id = l.name_id WHERE s.process_id = ?1 AND w.dur_ns "
     "IS NOT NULL";
-// Those of a stream; a stream's number is -1 where it is all of a device.
+// Synchronisations of a stream; the stream's number is -1 for those of a whole device.
 constexpr std::string_view kSyncSql =
     "SELECT s.number, w.kind, w.start_ns, w.dur_ns, c.text, l.start_ns, l.dur_ns FROM stream s "
     "CROSS JOIN sync w ON w.stream_id = s.id LEFT JOIN slice l ON l.id = (SELECT x.id FROM slice x "
@@ -42,7 +42,7 @@ constexpr std::string_view kBaseSql =
     "SELECT a.value FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = 'process' AND "
     "a.owner_id = ?1 AND k.text = 'sonde.base_ns'";
 
-// Nanoseconds to whole microseconds.
+// Rounds nanoseconds to whole microseconds.
 class Rounding {
  public:
   explicit Rounding(std::optional<std::int64_t> baseNs) : baseNs_(baseNs) {}
@@ -59,7 +59,7 @@ class Rounding {
     const auto floor = [](std::int64_t ns) { return ns / kMicro - (ns % kMicro < 0 ? 1 : 0); };
     return {-floor(-startNs), floor(startNs + durNs)};
   }
-  // As a reader of JSON has a number with a point: the nearest double.
+  // As a JSON reader parses a number with a point: the nearest double.
   static double nearest(std::int64_t ns) {
     return static_cast<double>(static_cast<long double>(ns) / 1000.0L);
   }
@@ -70,7 +70,7 @@ class Rounding {
             static_cast<std::int64_t>(std::floor(end))};
   }
 
-  std::optional<std::int64_t> baseNs_;  // what the times of its file count from; none: of no file
+  std::optional<std::int64_t> baseNs_;  // base of the times in its file; unset: no file
 };
 
 std::string syncName(std::string_view kind) {
@@ -79,7 +79,7 @@ std::string syncName(std::string_view kind) {
   return kind == "event" ? "Event Sync" : kind == "context" ? "Context Sync" : "Stream Sync";
 }
 
-// Of the step that an instant is in. Requires: they are sorted by start.
+// The place of the step that contains an instant. Requires: `steps` are sorted by start.
 std::optional<std::size_t> placeOf(const std::vector<metrics::IterationTime>& steps,
                                    std::int64_t atNs) {
   const auto after = std::upper_bound(
@@ -147,7 +147,7 @@ class Reader {
     return {};
   }
 
-  // Of what the host began in each step, by start.
+  // The last end of what the host began in each step, by start.
   Result<std::vector<std::int64_t>> lastEnds(const std::vector<metrics::IterationTime>& steps) {
     std::vector<std::int64_t> last;
     last.reserve(steps.size());
@@ -177,7 +177,7 @@ class Reader {
   Rounding rounding_;
 };
 
-// What began in the last step, and what nobody knows to have been launched before it.
+// Drops the last step, what began in it, and what has no known launch before it.
 void dropLastStep(RankEvents& rank) {
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
   for (const Step& step : rank.steps)

@@ -9,7 +9,7 @@
 namespace sonde::engine::metrics {
 
 Result<Interval> intervalOf(std::int64_t beginNs, std::int64_t durNs) {
-  // Differences of times are numbers, too.
+  // Differences of two times must not overflow either.
   constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
   std::int64_t endNs = 0;
   if (__builtin_add_overflow(beginNs, std::max<std::int64_t>(durNs, 0), &endNs) ||

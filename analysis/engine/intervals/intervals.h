@@ -1,6 +1,6 @@
-// Sets of instants as half-open intervals of nanoseconds, and what can be asked of them. The normal
-// form is ascending, without empty, overlapping or touching intervals; only normalise() takes
-// anything else. Pure functions.
+// Sets of instants as half-open intervals of nanoseconds, and operations on them. Normal form is
+// ascending, without empty, overlapping or touching intervals; only normalise() takes other input.
+// Pure functions.
 #pragma once
 
 #include "base/result.h"
@@ -18,21 +18,21 @@ struct Interval {
 
 using Intervals = std::vector<Interval>;
 
-// What begins at `beginNs` and lasts for `durNs`; what would end before it begins takes no time.
-// Corrupt: these are no times, as in a damaged file.
+// The interval from `beginNs` with length `durNs`; a negative length counts as 0. Corrupt: the
+// values are not valid times, as in a damaged file.
 Result<Interval> intervalOf(std::int64_t beginNs, std::int64_t durNs);
 
-// The union of any intervals, in any order; those that end at or before their begin are empty. O(n
-// log n).
+// The union of intervals in any order; those that end at or before their begin are empty. O(n log
+// n).
 Intervals normalise(Intervals intervals);
 
-// Requires of all below: normal form. O(n + m).
+// All functions below require normal form. O(n + m).
 Intervals unite(const Intervals& a, const Intervals& b);
 Intervals intersect(const Intervals& a, const Intervals& b);
 Intervals subtract(const Intervals& a, const Intervals& b);
-// What lies in `window`. O(log n + the intervals there).
+// The part inside `window`. O(log n + intervals in it).
 Intervals clip(const Intervals& intervals, Interval window);
-// Whether one of them holds `at`. O(log n).
+// Whether an interval contains `at`. O(log n).
 bool holds(const Intervals& intervals, std::int64_t at);
 std::int64_t totalLength(const Intervals& intervals);
 

@@ -15,13 +15,14 @@
 namespace sonde::engine::iterations {
 namespace {
 
-// Without the iterations during which the recorder stored, so many must be left of a process with
-// all probes, and as many with some off, in so many blocks of one kind: it calibrates by these.
+// A process calibrates by the iterations during which the recorder did not store. At least
+// kFewestIterations of them must have all probes, and as many must have some off. At least
+// kFewestBlocks blocks must have kFewestOfBlock of them.
 constexpr std::size_t kFewestIterations = 30;
 constexpr std::size_t kFewestBlocks = 8;
 constexpr std::size_t kFewestOfBlock = 4;
 
-// Of one host, the end of each by its begin; they do not overlap.
+// The storing stretches of one host: end by begin. They do not overlap.
 using Stretches = std::map<std::int64_t, std::int64_t>;
 using Storing = std::unordered_map<std::int64_t, Stretches>;  // by host
 
@@ -31,7 +32,7 @@ struct Recorded {
   bool isDisturbed;
 };
 
-// 0: the trace does not say, or says several things, of several runs.
+// 0: the trace does not have the probes, or has different ones because several runs are merged.
 Result<std::int64_t> probesAskedFor(const store::Database& trace) {
   auto words = trace.queryText("SELECT value FROM meta WHERE key = 'sources'");
   if (!words)
@@ -52,20 +53,20 @@ std::int64_t allOf(const std::vector<Recorded>& iterations, std::int64_t askedFo
   std::int64_t seen = 0;
   for (const Recorded& each : iterations)
     seen |= each.probes;
-  // Those that no run can be asked for by name are on unless they are switched off.
+  // A run cannot request these probes by name; they are on unless switched off.
   const std::int64_t unnamed = model::probeBit("process") | model::probeBit("plugin");
   const bool isOfThisRun = (seen & ~unnamed & ~askedFor) == 0;
   return isOfThisRun ? askedFor | seen : seen;
 }
 
-// `iterations` in the order of their begins.
+// `iterations`: in the order of their begins.
 void addMasked(const std::vector<Recorded>& iterations,
                std::int64_t all,
                std::unordered_set<std::int64_t>& masked) {
   std::int64_t before = all;
   for (const Recorded& each : iterations) {
     const bool isFull = (each.probes & all) == all;
-    // Before one that follows others in outline nothing was switched.
+    // An iteration in outline before this one does not mean a switch.
     const bool wasSwitched = before != 0 && (before & all) != all;
     if (!isFull || wasSwitched)
       masked.insert(each.id);
@@ -73,7 +74,7 @@ void addMasked(const std::vector<Recorded>& iterations,
   }
 }
 
-// In the order of begins. Those of several recorders of a host may overlap.
+// Requires: in the order of begins. Stretches of several recorders on a host may overlap.
 void add(Stretches& stretches, std::int64_t begin, std::int64_t end) {
   if (!stretches.empty() && begin <= stretches.rbegin()->second)
     stretches.rbegin()->second = std::max(stretches.rbegin()->second, end);
@@ -81,8 +82,7 @@ void add(Stretches& stretches, std::int64_t begin, std::int64_t end) {
     stretches.emplace_hint(stretches.end(), begin, end);
 }
 
-// Of a run with --calibrate; of another one it does not count. A trace of an earlier version has no
-// such table.
+// Only counts for a run with --calibrate. Traces of earlier versions lack the table.
 Result<Storing> readStoring(const store::Database& trace) {
   Storing storing;
   SONDE_TRY_ASSIGN(
@@ -102,7 +102,7 @@ Result<Storing> readStoring(const store::Database& trace) {
   return storing;
 }
 
-// An iteration whose end is not known is in outline anyway; what are no times others complain of.
+// An iteration without a known end is in outline anyway. Invalid times are reported elsewhere.
 bool overlaps(const store::Statement& row, const Storing& storing) {
   const auto ofHost = storing.find(row.integer(5));
   const std::int64_t begin = row.integer(3);
@@ -113,7 +113,7 @@ bool overlaps(const store::Statement& row, const Storing& storing) {
   return after != ofHost->second.begin() && std::prev(after)->second > begin;
 }
 
-// Whether enough is left without those that are disturbed, in the order of their begins.
+// Whether enough iterations are left without the disturbed ones. Takes them in the order of begins.
 bool suffices(const std::vector<Recorded>& iterations,
               std::int64_t all,
               const std::unordered_set<std::int64_t>& masked) {

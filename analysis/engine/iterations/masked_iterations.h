@@ -1,7 +1,6 @@
-// Which iterations of a trace do not count, because not all was recorded of them, or the recorder
-// stored meanwhile, or because they are a part of another one: decided here alone, so that whatever
-// is said of iterations is said of the same ones. Reading uses the database's thread; then plain
-// values.
+// The iterations of a trace that do not count: not all of them was recorded, the recorder stored
+// during them, or they are inside another one. Only this class decides it, so that all results
+// cover the same iterations. Reading uses the database's thread; then plain values.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -16,25 +15,25 @@ namespace sonde::engine::iterations {
 
 class MaskedIterations {
  public:
-  // Masked are those in which not all probes recorded that the run was asked for (`meta.sources`;
-  // where it does not say, that the process ever had), those in outline among them, and the first
-  // ones with all probes again after these: hooks have just been put back, and caches are still
-  // those of before. Of a trace that says nothing of probes, as of one that was imported: none.
-  // In a run with --calibrate those are, too, during which the recorder of their host stored: no
-  // event accounts for what it takes of a processor. Not where too few would be left of a process
-  // with all probes, or without some.
+  // Masks iterations in which not all probes recorded that the run asked for (`meta.sources`; if
+  // unknown, all probes that the process ever had). This includes iterations in outline. It also
+  // masks the first one with all probes after some were off: hooks were just installed, and caches
+  // still hold the previous data. A trace without information on probes, such as an imported one,
+  // has none. In a run with --calibrate it also masks iterations during which the recorder of their
+  // host stored, since no event accounts for that processor time. It does not if too few iterations
+  // of a process would be left with all probes, or with some off.
   static Result<MaskedIterations> read(const store::Database& trace);
 
-  // Of a row of `iteration`; not of inner ones.
+  // For a row of `iteration`; false for inner ones.
   bool contains(std::int64_t id) const { return masked_.contains(id); }
-  // Whether it lies within another one of its thread: its time is told as that one's.
+  // Whether it lies inside another iteration of its thread; its time then belongs to that one.
   bool isInner(std::int64_t id) const { return holders_.contains(id); }
-  // The one that it lies directly within. Requires: it is an inner one.
+  // The iteration directly around it. Requires: isInner(id).
   std::int64_t holderOf(std::int64_t id) const { return holders_.at(id); }
-  // Of these, and of those with probes off: whether the recorder stored meanwhile.
+  // Whether the recorder stored during it. For masked iterations, and for those with probes off.
   bool isDisturbed(std::int64_t id) const { return disturbed_.contains(id); }
-  // What the iterations of a process have that have all probes: bits of model::kProbeWords. 0: the
-  // process has no iterations, or nothing is known of their probes.
+  // The mask of a process's iterations with all probes: bits of model::kProbeWords. 0: the process
+  // has no iterations, or their probes are unknown.
   std::int64_t fullMaskOf(std::int64_t processId) const;
 
  private:

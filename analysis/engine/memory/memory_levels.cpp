@@ -5,7 +5,7 @@
 namespace sonde::engine::metrics {
 
 std::vector<MemoryLevel> levelsOf(const std::vector<MemoryBlock>& blocks, std::int64_t baseBytes) {
-  std::vector<MemoryLevel> changes;  // by how much
+  std::vector<MemoryLevel> changes;  // by change of the level
   changes.reserve(2 * blocks.size());
   for (const MemoryBlock& block : blocks) {
     changes.push_back({block.allocNs, block.bytes});
@@ -80,7 +80,7 @@ std::size_t HighestLevel::firstAfter(std::int64_t ns) const {
 std::int64_t HighestLevel::in(Interval stretch) const {
   std::size_t first = firstAfter(stretch.begin);
   std::int64_t highest = first == 0 ? baseBytes_ : levels_[first - 1].bytes;
-  // Those that begin within, of a stretch that ends before it begins none.
+  // Levels that begin inside; none if the stretch ends before it begins.
   std::size_t end = std::max(first, firstAfter(std::max(stretch.end, stretch.begin + 1) - 1));
   for (first += levels_.size(), end += levels_.size(); first < end; first /= 2, end /= 2) {
     if (first % 2 == 1)

@@ -21,7 +21,7 @@ constexpr std::string_view kAllocationSql =
     "a.alloc_ns, a.free_ns, a.bytes, a.scope_id FROM allocation a LEFT JOIN device d ON d.id = "
     "a.device_id";
 
-// Marks of torch.profiler; what an argument says that is no JSON, nobody knows.
+// Marks of torch.profiler. Arguments that are not JSON are ignored.
 constexpr std::string_view kMarkSql =
     "SELECT t.process_id, s.start_ns, s.scope_id, json_extract(a.value, '$.\"Device Type\"'), "
     "json_extract(a.value, '$.\"Device Id\"'), json_extract(a.value, '$.Addr'), "
@@ -30,7 +30,7 @@ constexpr std::string_view kMarkSql =
     "AND a.owner = 'slice' CROSS JOIN string k ON k.id = a.key_id AND k.text = 'args' WHERE s.kind "
     "= 'mark' AND s.name_id = ?1 AND json_valid(a.value) ORDER BY s.start_ns, s.id";
 
-// The devices of each process by their number, as its streams name them.
+// The devices of each process, by the number that its streams use.
 using Devices =
     std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::string>>;
 
@@ -48,12 +48,12 @@ Result<Devices> readDevices(const store::Database& trace) {
   return devices;
 }
 
-// Puts marks together to blocks: of one address an allocation with what frees it.
+// Joins marks to blocks: an allocation and the mark that frees its address.
 class Marks {
  public:
   Marks(MemoryLogs& logs, Devices devices) : logs_(logs), devices_(std::move(devices)) {}
 
-  // A row of kMarkSql.
+  // `row`: of kMarkSql.
   void add(const Statement& row) {
     if (row.isNull(5) || row.integer(6) == 0)
       return;
@@ -77,7 +77,7 @@ class Marks {
     log.blocks.push_back({ns, {}, bytes, row.integer(2)});
   }
 
-  // What was freed and had been held before the first mark is part of the base.
+  // Blocks that were held before the first mark and freed later are part of the base.
   void finish() {
     for (auto& [place, open] : open_) {
       MemoryLog& log = logs_.at(place);

@@ -17,11 +17,11 @@ namespace {
 using store::Statement;
 
 struct Scope {
-  std::int64_t around = 0;  // the scope that it is in; 0: none
+  std::int64_t around = 0;  // the scope around it; 0: none
   std::string_view kind;    // of Scopes::words_
   std::int64_t nameId = 0;
   Interval time{};
-  bool isInSame = false;  // of kind and name
+  bool isInSame = false;  // inside a scope of the same kind and name
 };
 
 constexpr std::string_view kScopeSql =
@@ -62,7 +62,7 @@ class Scopes {
     const auto found = all_.find(id);
     return found == all_.end() ? nullptr : &found->second;
   }
-  // From the inside. A file may say that scopes are in each other.
+  // From the inside out. A damaged file may have scopes that contain each other.
   template <typename Use>
   void eachAround(const Scope& scope, Use use) const {
     constexpr int kDeepest = 1000;
@@ -79,7 +79,7 @@ class Scopes {
   std::map<std::string, int> words_;
 };
 
-// What was given back until an instant.
+// Bytes freed up to an instant.
 class Freed {
  public:
   explicit Freed(const std::vector<MemoryBlock>& blocks) {
@@ -102,7 +102,7 @@ class Freed {
         });
     return found == at_.begin() ? 0 : std::prev(found)->bytes;
   }
-  std::vector<MemoryLevel> at_;  // bytes: of all until then
+  std::vector<MemoryLevel> at_;  // bytes: total up to that instant
 };
 
 using OperationKey = std::pair<std::string_view, std::int64_t>;  // kind, name
@@ -238,7 +238,7 @@ Result<void> nameProcess(const store::Database& trace,
   return {};
 }
 
-// By NVML of the whole device, by /proc of the process.
+// For a device, NVML's value for the whole device; for a host, /proc's value for the process.
 Result<void> readSampledPeak(const store::Database& trace,
                              const MemoryPlace& place,
                              MemoryUse& use) {

@@ -1,10 +1,10 @@
-// How much memory the processes of a job held, on devices and on the host: over time, at its peak,
-// who held it then, and what each operation did with it. Plain values; reading uses the database's
+// The memory that the processes of a job held on devices and on the host: over time, at its peak,
+// its holders at the peak, and its use by each operation. Plain values; reading uses the database's
 // thread.
 //
-// An operation is a scope by its kind and name. What is allocated in it is allocated in all scopes
-// around it, too, on whatever thread (docs/accuracy.md, scopes); of an operation within another of
-// the same name the outer one counts.
+// An operation is a scope by its kind and name. An allocation counts for all scopes around it, on
+// any thread (docs/accuracy.md, scopes). If an operation is inside another one of the same name,
+// only the outer one counts.
 #pragma once
 
 #include "analysis/engine/memory/memory_log.h"
@@ -19,11 +19,11 @@
 
 namespace sonde::engine::metrics {
 
-// Of what was held at the peak, that of one scope.
+// One scope's part of the memory held at the peak.
 struct MemoryHolder {
-  std::string operationKind;  // of the innermost that is no module or operator; empty: none
+  std::string operationKind;  // innermost scope, without modules and operators; empty: none
   std::string operation;
-  std::string scopeKind;  // of the innermost of all; empty: none
+  std::string scopeKind;  // of the innermost scope; empty: none
   std::string scope;
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
@@ -33,11 +33,11 @@ struct MemoryOperation {
   std::string kind;
   std::string name;
   std::int64_t count = 0;
-  std::int64_t peakBytes = 0;       // the highest level, of all that is held, while it was open
+  std::int64_t peakBytes = 0;       // highest level of all held memory while it was open
   std::int64_t blocks = 0;          // that were allocated in it
   std::int64_t allocatedBytes = 0;  // their bytes
-  std::int64_t keptBytes = 0;       // of these, still held at its end
-  std::int64_t freedBytes = 0;      // given back while it was open, whoever had allocated it
+  std::int64_t keptBytes = 0;       // part of these, still held at its end
+  std::int64_t freedBytes = 0;      // freed while it was open, whoever had allocated it
 };
 
 struct MemoryUse {
@@ -50,20 +50,19 @@ struct MemoryUse {
   std::int64_t allocatedBytes = 0;  // of all blocks together
   std::int64_t endBytes = 0;        // held after the last change
   MemoryLevel peak;
-  std::optional<std::int64_t> peakIteration;  // in which the peak was
+  std::optional<std::int64_t> peakIteration;  // that contains the peak
   std::vector<MemoryLevel> series;            // thinned(kMemoryStretches)
-  std::vector<MemoryHolder> holders;  // at the peak, most bytes first; with the base they are it
-  // The highest peak first, then what allocated most; without modules and operators that neither
+  std::vector<MemoryHolder> holders;  // at the peak, most bytes first; with the base they sum to it
+  // The highest peak first, then by allocated bytes. Leaves out modules and operators that neither
   // allocated nor freed anything.
   std::vector<MemoryOperation> operations;
-  // What the sampler saw of the device or of the process at most, whoever used it; none: not
-  // sampled.
+  // The sampler's highest value for the device or the process, whoever used it. Unset: not sampled.
   std::optional<std::int64_t> sampledPeakBytes;
 };
 
 inline constexpr std::size_t kMemoryStretches = 200;
 
-// By process, then device, host and allocator. Empty where no block was recorded.
+// Ordered by process, then device, host and allocator. Empty if no block was recorded.
 Result<std::vector<MemoryUse>> memoryUses(const store::Database& trace,
                                           const std::vector<RankProcess>& ranks);
 

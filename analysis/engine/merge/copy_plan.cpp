@@ -16,13 +16,13 @@ bool holds(const List& list, std::string_view word) {
 }
 
 constexpr std::string_view kJoinedTables[] = {"string", "host", "device", "meta"};
-// clock_map says how hosts of one job relate, which another set of traces changes; ingested and the
-// recorder's own tables speak of spools; line and lod are built by the finaliser.
+// Tables that are not copied. clock_map relates the hosts of one job, and a merge changes them.
+// ingested and the recorder's own tables refer to spools. The finaliser builds line and lod.
 constexpr std::string_view kRemadeTables[] = {
     "clock_map", "ingested", "line", "lod", "open_scope", "ingest_state"};
 constexpr std::string_view kMappedTables[] = {"string", "host", "device"};
 
-// Owner columns and the id columns whose table they name.
+// Columns that name the table of an id column.
 struct Polymorphic {
   std::string_view table;
   std::string_view id;

@@ -1,8 +1,7 @@
-// How every table of a trace is carried over into another one: which columns are ids to be moved,
-// which refer to rows of other tables, which are times to be shifted. Made from the schema's own
-// foreign keys, so a table that is new there is copied without a change here; what a schema cannot
-// tell is declared in copy_plan.cpp, and a test compares those declarations with the schema. Plain
-// values; any thread.
+// The plan for copying each table of a trace into another trace: which columns are ids to move,
+// which refer to rows of other tables, and which are times to shift. It follows the schema's
+// foreign keys, so new tables need no change here. copy_plan.cpp declares what the schema does not
+// contain; a test compares those declarations with the schema. Plain values; any thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -19,8 +18,8 @@ namespace sonde::engine::merge {
 enum class Role {
   Plain,        // copied as it is
   Id,           // the row's own key
-  Reference,    // of a row of `target`
-  Polymorphic,  // of a row of the table that the column `target` names
+  Reference,    // id of a row of `target`
+  Polymorphic,  // id of a row of the table that column `target` names
   Time,         // a job time of the recording host
 };
 
@@ -38,33 +37,32 @@ struct TablePlan {
 
 using CopyPlan = std::vector<TablePlan>;
 
-// Of all tables of the database `schema` ("main", or an attached one) but those that a merge makes
-// itself.
+// Covers all tables of the database except those that a merge makes itself.
 Result<CopyPlan> planCopies(const store::Database& trace);
 
-// Tables that are not copied row by row: string, host, device and meta are joined, the others are
-// made anew.
+// Whether the table is copied row by row. string, host, device and meta are joined instead; others
+// are rebuilt.
 bool isCopied(std::string_view table);
-// Rows of these tables are looked up in temp.map_<table>(old_id, new_id); ids of the others move by
-// a constant.
+// Whether ids of the table are looked up in temp.map_<table>(old_id, new_id). Ids of other tables
+// move by a constant.
 bool isMapped(std::string_view table);
 
-// Where the ids of a source begin in the target: by table.
+// The offset of a source's ids in the target, by table.
 using Offsets = std::map<std::string, std::int64_t>;
 
 // INSERT INTO main.<table> … SELECT … FROM source.<table>.
 std::string copyStatement(const TablePlan& table, const Offsets& offsets, std::int64_t shiftNs);
 
-// `column` of a source row, as an SQL expression that gives the target's value.
+// An SQL expression that turns `column` of a source row into the target's value.
 std::string translated(const ColumnPlan& column,
                        const std::string& table,
                        const Offsets& offsets,
                        std::int64_t shiftNs);
 
-// The declarations that the test holds against the schema.
-const std::vector<std::string_view>& timeColumns();      // shifted wherever they stand
-const std::vector<std::string_view>& durationColumns();  // end in _ns, but are no times
+// The declarations that the test compares with the schema.
+const std::vector<std::string_view>& timeColumns();      // shifted in every table
+const std::vector<std::string_view>& durationColumns();  // end in _ns, but are not times
 const std::vector<std::string_view>&
-foreignIdColumns();  // end in _id, but are no ids of this schema's rows
+foreignIdColumns();  // end in _id, but are not ids of this schema's rows
 
 }  // namespace sonde::engine::merge

@@ -22,11 +22,12 @@ struct Endpoint {
   std::int64_t processId = 0;
   std::int64_t sent = 0;
   std::int64_t received = 0;
-  std::int64_t beginNs = 0;  // opened, or first used; of MPI's the process's own times:
-  std::int64_t endNs = 0;    // last used. The ranks of a job live together
+  std::int64_t beginNs = 0;  // opened, or first used. MPI: times of the process, since a job's
+                             // ranks live together
+  std::int64_t endNs = 0;    // last used
 };
 
-// Host (0: reachable from any), kind, this end's address, the other end's.
+// Host (0: reachable from anywhere), kind, this end's address, the other end's.
 using Connection = std::tuple<std::int64_t, std::string, std::string, std::string>;
 using Connections = std::map<Connection, std::vector<Endpoint>>;
 
@@ -75,23 +76,23 @@ Result<Connections> readEndpoints(const store::Database& trace) {
 using Peers = std::map<std::int64_t, std::int64_t>;
 
 struct Candidate {
-  std::int64_t bytes;      // that could have gone between the two
-  std::int64_t overlapNs;  // negative: how far apart their lives are
+  std::int64_t bytes;      // that can have moved between the two
+  std::int64_t overlapNs;  // negative: the gap between their lives
   const Endpoint* a;
   const Endpoint* b;
 };
 
-// How many of the bytes that `from` sent can be what `to` received. A receiver may come when the
+// How many of the bytes that `from` sent can have reached `to`. A receiver may be opened after the
 // sender has gone, but not the other way round.
 std::int64_t carried(const Endpoint& from, const Endpoint& to, bool byTime) {
   return byTime && from.beginNs > to.endNs ? 0 : std::min(from.sent, to.received);
 }
 
-// `together`: those that lived at the same time before all others.
+// Ends that were open at the same time (`together`) come first.
 std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
                                     const std::vector<Endpoint>& bs,
                                     bool together) {
-  // Clocks of different hosts may be far apart: time decides only where there is a choice.
+  // Clocks of different hosts may be far apart: time only decides if there is a choice.
   const bool choice = as.size() > 1 || bs.size() > 1;
   std::vector<Candidate> candidates;
   for (const Endpoint& a : as)
@@ -110,9 +111,9 @@ std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
   return candidates;
 }
 
-// Addresses that may be used again: best pairs first, each end once; then what is left over and
-// moved bytes (several processes with one socket) points at its best other end of the same time,
-// which points elsewhere.
+// For addresses that may be used again. Pairs the best matches first, each end once. An end that is
+// left over and moved bytes (several processes with one socket) then points at its best match of
+// the same time, although that one has another peer.
 void pairUses(const std::vector<Endpoint>& as,
               const std::vector<Endpoint>& bs,
               bool together,
@@ -132,7 +133,7 @@ void pairUses(const std::vector<Endpoint>& as,
 
 using Moved = std::int64_t Endpoint::*;
 
-// Those that moved bytes that way, most first.
+// The ends that moved bytes in this way, most first.
 std::vector<Endpoint> moversOf(std::vector<Endpoint> ends, Moved moved) {
   std::erase_if(ends, [&](const Endpoint& end) { return end.*moved == 0; });
   std::stable_sort(ends.begin(), ends.end(), [&](const Endpoint& x, const Endpoint& y) {
@@ -141,8 +142,8 @@ std::vector<Endpoint> moversOf(std::vector<Endpoint> ends, Moved moved) {
   return ends;
 }
 
-// One way of a stream whose ends several processes may hold: the one that sent most and the one
-// that received most, and so on; those left over point at the first of the other end.
+// One direction of a stream whose ends several processes may hold. Pairs the largest sender with
+// the largest receiver, and so on. Those left over point at the first of the other end.
 void pairWay(const std::vector<Endpoint>& from, const std::vector<Endpoint>& to, Peers& peers) {
   const std::vector<Endpoint> senders = moversOf(from, &Endpoint::sent);
   const std::vector<Endpoint> receivers = moversOf(to, &Endpoint::received);
@@ -154,11 +155,11 @@ void pairWay(const std::vector<Endpoint>& from, const std::vector<Endpoint>& to,
     peers.try_emplace(receivers[i].id, senders[i < senders.size() ? i : 0].id);
 }
 
-// Names that one stream has for itself: its ends belong together whenever they were used.
+// For names that only one stream has: its ends belong together, at any time.
 void pairHolders(const std::vector<Endpoint>& as, const std::vector<Endpoint>& bs, Peers& peers) {
   pairWay(as, bs, peers);
   pairWay(bs, as, peers);
-  // Ends that moved nothing, each with one of the others.
+  // Pairs each end that moved nothing with one of the others.
   for (auto a = as.begin(), b = bs.begin(); a != as.end(); ++a) {
     if (peers.contains(a->id))
       continue;
@@ -211,7 +212,7 @@ Result<void> joinCommunicators(store::Database& trace) {
       "other.ordinal = me.ordinal"
       " WHERE me.id = m.communicator_id AND coalesce(other.position = m.position, other.rank = "
       "m.rank)"
-      // Of several jobs with the same keys the one of the same time.
+      // If several jobs have the same keys, the one of the same time.
       " ORDER BY other.start_ns <= me.end_ns AND me.start_ns <= other.end_ns DESC, other.id LIMIT "
       "1), process_id);"
       "DROP TABLE temp.joining");

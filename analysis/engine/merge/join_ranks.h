@@ -1,4 +1,4 @@
-// What only shows once all ranks lie in one database: which two channel endpoints are one
+// Finds relations that need all ranks in one database: which two channel endpoints form a
 // connection, and which process is which member of a communicator. Works on a trace that is open
 // for writing, on its thread; may be run again.
 #pragma once
@@ -8,11 +8,11 @@
 
 namespace sonde::engine::merge {
 
-// Fills channel.peer_channel_id. TCP endpoints have local and remote exchanged, UNIX streams and
-// pipes name each other's ends; on one host unless the addresses can be reached from another. Where
-// addresses were used again, those endpoints belong together that were open at the same time, or
-// closest to it: what one sent and closed, the other may have received later. A pipe or a socket
-// that several processes hold is paired by the ends that moved bytes.
+// Fills channel.peer_channel_id. TCP endpoints match with local and remote address swapped; UNIX
+// streams and pipes name each other's ends. Both ends are on one host unless the addresses can be
+// reached from others. If addresses were reused, endpoints that were open at the same time belong
+// together, or those closest in time: one may send and close before the other receives. If several
+// processes hold a pipe or socket, the ends that moved bytes are paired.
 Result<void> matchChannels(store::Database& trace);
 
 // Fills communicator_member.process_id, from the processes whose communicator has the same job_key,

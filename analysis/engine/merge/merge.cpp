@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using store::Database;
 using store::Statement;
 
-// `path` as a file: URI for ATTACH, so that no character of it can be taken for an option.
+// `path` as a file: URI for ATTACH; escapes all characters that could act as options.
 std::string readOnlyUri(const fs::path& path) {
   std::string uri = "file:";
   for (const char character : fs::absolute(path).string()) {
@@ -41,7 +41,7 @@ class Merger {
   explicit Merger(Database target) : target_(std::move(target)) {}
 
   Result<void> add(const TraceFacts& source, const Progress& progress);
-  // Joins what crosses ranks, counts rows and finalises.
+  // Joins what spans ranks, counts rows and finalises.
   Result<MergeSummary> finish(std::size_t inputs, const Progress& progress);
 
  private:
@@ -56,7 +56,7 @@ class Merger {
   Result<void> joinMeta(const Offsets& offsets, std::int64_t shiftNs);
   Result<void> giveToProcesses(const TablePlan& table, std::int64_t copied, const Offsets& offsets);
   Result<void> copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs);
-  // In the source; one of an earlier version lacks what was added since.
+  // Looks in the source; one of an earlier version lacks newer tables.
   Result<bool> hasTable(std::string_view name) const;
   Result<Offsets> offsetsOf(const CopyPlan& plan) const;
   Result<MergeSummary> count() const;
@@ -70,7 +70,7 @@ Result<void> Merger::attach(const fs::path& path) {
     SONDE_TRY_ASSIGN(Statement statement, target_.prepare("ATTACH ?1 AS source"));
     statement.bind(1, std::string_view(uri));
     SONDE_TRY(statement.run());
-    // A log that cannot be shared (a folder that cannot be written) shows at the first read only.
+    // A log that cannot be shared (in a read-only folder) only fails at the first read.
     return target_.exec("SELECT count(*) FROM source.meta");
   };
   const std::string uri = readOnlyUri(path);
@@ -80,7 +80,7 @@ Result<void> Merger::attach(const fs::path& path) {
   return attached(uri + "&immutable=1");
 }
 
-// SQLite takes the quoted name of a column that is not there for a text.
+// SQLite treats the quoted name of a missing column as text.
 Result<void> Merger::checkColumns(const fs::path& path) const {
   SONDE_TRY_ASSIGN(
       Statement lacking,
@@ -109,7 +109,7 @@ Result<void> Merger::joinStrings() {
       " FROM source.string s");
 }
 
-// A host without a boot id is a host of its own.
+// A host without a boot id stays a host of its own.
 Result<void> Merger::joinHosts() {
   return target_.exec(
       "CREATE TEMP TABLE map_host(old_id INTEGER PRIMARY KEY, new_id INTEGER NOT NULL);"
@@ -122,7 +122,7 @@ Result<void> Merger::joinHosts() {
       " WHERE NOT EXISTS (SELECT 1 FROM main.host m WHERE m.id = h.new_id)");
 }
 
-// A device that two ranks saw is one: by its uuid, else by kind and number on the same host.
+// Two ranks' devices are the same if their uuids are; without one, if kind, number and host are.
 Result<void> Merger::joinDevices() {
   SONDE_TRY(target_.exec(
       "CREATE TEMP TABLE map_device(old_id INTEGER PRIMARY KEY, new_id INTEGER NOT NULL);"
@@ -148,10 +148,10 @@ Result<void> Merger::joinDevices() {
       rest));
 }
 
-// The first known value of each key stands, but for what recordings have to have in common for
-// their costs to be the same: there all different ones do. Costs of recording add up; what speaks
-// of one recording only, or is made by the finaliser, is left out. What was kept of a process stays
-// that process's, and until when it is known.
+// The first known value of each key stays. Exception: recordings need some values in common for
+// their costs to be equal; of these all distinct values are kept. Costs of recording are added.
+// Values about a single recording, and those made by the finaliser, are left out. Keys about a
+// process move with it.
 Result<void> Merger::joinMeta(const Offsets& offsets, std::int64_t shiftNs) {
   SONDE_TRY(target_.exec(
       fmt::format("INSERT INTO main.meta SELECT 'kept_ns:' || (id + {0}), json_array((value ->> 0) "
@@ -179,8 +179,8 @@ Result<void> Merger::joinMeta(const Offsets& offsets, std::int64_t shiftNs) {
       " THEN meta.value || ' and ' || excluded.value ELSE meta.value END");
 }
 
-// What recording cost all processes of one trace, of which `copied` rows were there before, is not
-// what it cost those of the others: it is that of the trace's first processes, and so of all that
+// Costs of recording for all processes of one trace (rows after the first `copied`) do not hold for
+// the other traces' processes. Assigns them to the trace's first processes, and so to all that
 // these started.
 Result<void> Merger::giveToProcesses(const TablePlan& table,
                                      std::int64_t copied,
@@ -207,8 +207,7 @@ Result<void> Merger::giveToProcesses(const TablePlan& table,
                   copied));
 }
 
-// Scopes that are still open in an unfinished recording have ids already, which their children
-// name.
+// Open scopes of an unfinished recording already have ids, which their children refer to.
 Result<void> Merger::copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs) {
   const std::int64_t slices = offsets.at("slice");
   return target_.exec(
@@ -262,7 +261,7 @@ Result<void> Merger::copyAttached(const TraceFacts& source,
   SONDE_TRY(joinDevices());
   SONDE_TRY(joinMeta(offsets, shiftNs));
   std::size_t copied = 0;
-  std::map<const TablePlan*, std::int64_t> costs;  // with the last row that was there before
+  std::map<const TablePlan*, std::int64_t> costs;  // with the last row that existed before
   for (const TablePlan& table : plan) {
     progress(fmt::format("{}: {}", source.path.filename().string(), table.name),
              static_cast<double>(copied++) / static_cast<double>(plan.size()));
@@ -333,7 +332,7 @@ Result<std::vector<TraceFacts>> readInputs(const std::vector<fs::path>& inputs) 
 Result<MergeSummary> mergeInto(const fs::path& part,
                                const std::vector<TraceFacts>& facts,
                                const Progress& progress) {
-  constexpr double kCopying = 0.5;  // of the whole
+  constexpr double kCopying = 0.5;  // share of the whole work
   SONDE_TRY_ASSIGN(Database target, store::createTrace(part, store::WriteMode::NoLog));
   SONDE_TRY(target.exec("CREATE INDEX merging_string ON string(text)"));
   Merger merger(std::move(target));

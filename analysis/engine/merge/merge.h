@@ -1,5 +1,5 @@
-// Joins the traces of a job's ranks into one trace. Free functions; any thread, one merge a target
-// file.
+// Joins the traces of a job's ranks into one trace. Free functions; any thread, one merge per
+// target file.
 #pragma once
 
 #include "base/progress.h"
@@ -21,16 +21,15 @@ struct MergeOptions {
 };
 
 struct MergeSummary {
-  std::map<std::string, std::int64_t> events;   // rows by table, of tables that have some
-  std::map<std::string, std::int64_t> dropped;  // by reason, what the recordings lost
-  std::vector<std::string> warnings;            // each one line: what is odd about the inputs
+  std::map<std::string, std::int64_t> events;   // rows by table, without empty tables
+  std::map<std::string, std::int64_t> dropped;  // by reason, records that the recordings lost
+  std::vector<std::string> warnings;            // each one line: oddities of the inputs
 };
 
-// Writes OUTPUT.part and renames it when it is finished; the inputs are only read. Ids are those of
-// the first input for its rows and follow on for the others'. Hosts are one when their boot ids
-// are; the times of all recordings of a boot are made to count from the same epoch, exactly.
-// InvalidArgument: no input, the output exists, or is an input. Unsupported: the inputs contradict
-// each other. Others as openTrace.
+// Writes OUTPUT.part and renames it when finished; only reads the inputs. The first input keeps its
+// ids, the others' follow. Hosts with the same boot id become one. Times of all recordings of a
+// boot are shifted exactly to one epoch. InvalidArgument: no input; the output exists or is an
+// input. Unsupported: the inputs contradict each other. Other errors as openTrace.
 Result<MergeSummary> merge(const MergeOptions& options);
 
 }  // namespace sonde::engine::merge

@@ -26,7 +26,7 @@ struct Message {
   bool exact;
 };
 
-// Messages of one way and tag of a channel, by their begin, each of which overlaps one before it.
+// Messages of one direction and tag of a channel, by begin; each overlaps an earlier one.
 using Cluster = std::vector<Message>;
 
 bool hasSeveralThreads(const Cluster& cluster) {
@@ -58,8 +58,8 @@ Result<void> settle(const Cluster& cluster, bool complete, Statement& update) {
   return {};
 }
 
-// Channels of which an order has to be settled, each way and tag for itself, by time. The recorder
-// itself has looked at those messages that threads sent, or received from one peer, together.
+// Channels whose order is not settled; each direction and tag separately, by time. The recorder has
+// already compared the messages that threads sent, or received from one peer, at the same time.
 constexpr char kRows[] =
     "WITH unsettled AS (SELECT x.channel_id, x.direction FROM transfer x JOIN channel c ON c.id = "
     "x.channel_id WHERE c.kind = 'mpi' AND x.any_source = 1 GROUP BY 1, 2),"
@@ -90,7 +90,7 @@ Row rowOf(const Statement& rows) {
           rows.integer(10) != 0};
 }
 
-// The messages that are open together with those before them.
+// Groups messages that are open at the same time.
 class Clusters {
  public:
   explicit Clusters(Statement update) : update_(std::move(update)) {}

@@ -1,4 +1,4 @@
-// The order of the messages that have the same ends and the same tag. The thread of the database.
+// Orders messages that have the same ends and the same tag. The thread of the database.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -6,14 +6,13 @@
 
 namespace sonde::engine::merge {
 
-// Settles transfer.offset and transfer.exact of MPI's messages, where a process alone could not.
+// Sets transfer.offset and transfer.exact of MPI messages that one process alone could not settle.
 //
-// MPI gives the messages of one sender and tag to receives in the order in which these were posted.
-// A receive that was posted for any source is numbered only once its message has come, perhaps
-// after ones that were posted later; so among receives that were open together the numbers go by
-// the time of posting. Where records were lost these numbers may be wrong. And where several
-// threads had such receives under way together, nobody can tell which was first: they are not
-// exact.
+// MPI assigns the messages of one sender and tag to receives in the order in which the receives
+// were posted. A receive for any source gets its number only when its message arrives, perhaps
+// after receives that were posted later. So receives that were open at the same time are numbered
+// by the time of posting. If records were lost these numbers may be wrong. If several threads had
+// such receives open at the same time, the order is unknown: these messages are not exact.
 //
 // Requires: a transaction, and the rows of whole processes.
 Result<void> orderMessages(store::Database& trace);

@@ -13,7 +13,7 @@ namespace {
 
 using store::Statement;
 
-// Clocks of different hosts may be apart by this and the spans of one job still meet.
+// Spans of one job overlap even if the clocks of its hosts differ by this much.
 constexpr std::int64_t kHostClockToleranceNs = 60'000'000'000;
 
 constexpr std::string_view kGoesOn =
@@ -54,7 +54,7 @@ Result<void> readImages(const store::Database& trace, TraceFacts& facts) {
   }
 }
 
-// Of recorded processes, or, where there are none, of imported ones.
+// The span of recorded processes; without any, of imported ones.
 Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
   SONDE_TRY_ASSIGN(
       Statement span,
@@ -68,8 +68,8 @@ Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
   facts.isImport = span.integer(2) != 0;
   facts.beginNs = span.optionalInteger(0);
   facts.endNs = span.optionalInteger(1);
-  // A process that still ran when the recording stopped has no end of its own. A recording that
-  // goes on has no end at all: its file may be older than that of a rank that began later.
+  // A process that still ran when the recording stopped has no end of its own. A recording in
+  // progress has no end at all: its file may be older than that of a rank that began later.
   SONDE_TRY_ASSIGN(Statement last,
                    trace.prepare("SELECT max(start_ns + coalesce(dur_ns, 0)) FROM slice"));
   SONDE_TRY(last.step());
@@ -81,7 +81,7 @@ Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
   return {};
 }
 
-// A recording has one epoch for its boot; a merged trace has one for each of its hosts.
+// A recording has one epoch for its boot; a merged trace has one per host.
 Result<void> readEpochs(const store::Database& trace, TraceFacts& facts) {
   SONDE_TRY_ASSIGN(
       Statement hosts,
@@ -150,7 +150,7 @@ struct Gap {
   double seconds;
 };
 
-// The first gap between the spans of two groups of them, if there is one.
+// The first gap between the spans of two groups of traces, if any.
 std::optional<Gap> gapIn(std::vector<const TraceFacts*> traces) {
   std::sort(traces.begin(), traces.end(), [](const auto* a, const auto* b) {
     return *a->beginNs < *b->beginNs;
@@ -175,7 +175,7 @@ std::vector<const TraceFacts*> withSpans(const std::vector<TraceFacts>& traces, 
   return known;
 }
 
-// Each recording's span must meet that of the others; a gap between two groups means two runs.
+// Each recording's span must overlap the others'; a gap between two groups means two runs.
 Result<void> checkSpans(const std::vector<TraceFacts>& traces) {
   const auto gap = gapIn(withSpans(traces, false));
   if (!gap)

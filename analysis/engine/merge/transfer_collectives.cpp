@@ -42,7 +42,8 @@ class Collectives {
     byStart_.push_back(next);
   }
 
-  // The one that the transfer's own thread runs meanwhile, of several the innermost; 0: none.
+  // The collective that the transfer's own thread runs during it; the innermost of several; 0:
+  // none.
   std::int64_t ofThread(const Transfer& transfer) const {
     std::int64_t found = 0;
     forEachOpen(transfer, [&](const Collective& collective) {
@@ -53,7 +54,8 @@ class Collectives {
     return found;
   }
 
-  // The only one that is open at any instant of the transfer, if it is at all of them; else 0.
+  // The collective that is open during the whole transfer, if no other one is open at any instant
+  // of it; else 0.
   std::int64_t onlyAround(const Transfer& transfer) const {
     int open = 0;
     std::int64_t found = 0;
@@ -65,7 +67,7 @@ class Collectives {
   }
 
  private:
-  // Those that are open during the transfer, the last begun first, until `visit` returns false.
+  // Visits those open during the transfer, the last begun first, until `visit` returns false.
   template <typename Visit>
   void forEachOpen(const Transfer& transfer, Visit visit) const {
     auto at = std::upper_bound(
@@ -84,7 +86,7 @@ class Collectives {
 
 using ByProcess = std::map<std::int64_t, Collectives>;
 
-// Those whose library does not say itself which of its transfers they are.
+// Collectives whose library does not report its transfers.
 Result<ByProcess> readCollectives(const Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT c.process_id, c.id, s.thread_id, c.start_ns,"
@@ -103,14 +105,14 @@ Result<ByProcess> readCollectives(const Database& trace) {
   }
 }
 
-// What a channel's transfers may be part of.
+// A channel, and the collectives that its transfers may belong to.
 struct Channel {
   const Collectives* collectives = nullptr;  // of its process
-  bool used = false;                         // by a thread that runs one of them
+  bool used = false;                         // by a thread that runs one of the collectives
 };
 using Channels = std::map<std::int64_t, Channel>;
 
-// Those of processes that have collectives.
+// Channels of processes that have collectives.
 Result<Channels> readChannels(const Database& trace, const ByProcess& processes) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT id, process_id FROM channel WHERE kind <> 'nccl'"));
@@ -124,8 +126,8 @@ Result<Channels> readChannels(const Database& trace, const ByProcess& processes)
   }
 }
 
-// Visits the transfers of those channels, in the order in which the table holds them. A trace has
-// more of them than fit into memory.
+// Visits the transfers of those channels in table order. A trace may have more than fit into
+// memory.
 template <typename Visit>
 Result<void> forEachTransfer(const Database& trace, Channels& channels, Visit visit) {
   SONDE_TRY_ASSIGN(Statement rows,

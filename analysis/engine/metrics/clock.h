@@ -1,5 +1,5 @@
-// By which clock the times of a trace are told: as they were recorded, or as they would have been
-// without recording; and what is known of a time by all of these. Reading uses the database's
+// A clock for the times of a trace: as recorded, or corrected for the cost of recording. Also
+// combines one time by all clocks into a value with an interval. Reading uses the database's
 // thread; then plain values, for any thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sonde::engine::metrics {
 
-// A view: what it was made of has to outlive it. Never turns the order of a thread's times around.
+// A view: its source must outlive it. Keeps the order of a thread's times.
 class Clock {
  public:
   Clock() = default;  // as recorded
@@ -25,7 +25,7 @@ class Clock {
   std::int64_t ofStream(std::int64_t id, std::int64_t ns) const {
     return times_ == nullptr ? ns : times_->ofStream(id, ns);
   }
-  // Of what is the process's as a whole: its iterations, its end.
+  // For times of the whole process: its iterations, its end.
   std::int64_t ofProcess(std::int64_t id, std::int64_t ns) const {
     return times_ == nullptr ? ns : times_->ofProcess(id, ns);
   }
@@ -34,8 +34,8 @@ class Clock {
   const correction::CorrectedTimes* times_ = nullptr;
 };
 
-// Without what recording took, with the interval that 95 % of the errors of that stay within, and
-// as recorded. All the same where nothing is known.
+// A corrected time, the interval that holds 95 % of its errors, and the recorded time. All are
+// equal if no cost is known.
 struct CorrectedNs {
   std::int64_t ns = 0;
   std::int64_t rawNs = 0;
@@ -47,21 +47,21 @@ struct CorrectedNs {
 
 class Clocks {
  public:
-  Clocks() = default;  // as recorded alone
-  // `measured`: costs from elsewhere, which count before those of the trace. As recorded alone
-  // where nobody says what anything cost.
+  Clocks() = default;  // only as recorded
+  // `measured`: costs from elsewhere, which take precedence over the trace's. Only as recorded if
+  // no cost is known.
   static Result<Clocks> read(const store::Database& trace, const correction::CostSet* measured);
 
-  // As recorded; then, where that is known, without what recording took, and with each cause of its
-  // error, one standard error higher and then lower. Views of this.
+  // As recorded. If costs are known: then corrected, and then with each cause of error, first
+  // higher and then lower by one standard error. Views of this object.
   std::vector<Clock> all() const;
-  // Without what recording took, where that is known, else as recorded. A view of this.
+  // Corrected if costs are known, else as recorded. A view of this object.
   Clock best() const { return correction_ ? Clock(correction_->times) : Clock(); }
   const std::optional<correction::Correction>& correction() const noexcept { return correction_; }
   correction::Unexplained unexplained() const {
     return correction_ ? correction_->unexplained : correction::Unexplained();
   }
-  // What read() was given; nullptr: nothing.
+  // The costs that read() was given; nullptr: none.
   const correction::CostSet* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
 
  private:
@@ -70,8 +70,7 @@ class Clocks {
   std::optional<correction::CostSet> measured_;
 };
 
-// One standard error of what is `byClock`, by each of Clocks::all(). 0 of one that is as recorded
-// alone.
+// One standard error of a time, given by each of Clocks::all(). 0 if it is only as recorded.
 double standardError(const std::vector<std::int64_t>& byClock);
 // Requires: `byClock` is not empty.
 CorrectedNs withInterval(const std::vector<std::int64_t>& byClock,

@@ -19,7 +19,7 @@ constexpr std::string_view kCallSql =
     "coalesce(s.dur_ns, 0), coalesce(v.bytes, 0), coalesce(v.disk_bytes, 0) FROM v_io v JOIN slice "
     "s ON s.id = v.slice_id";
 
-// Which rank each process works for: its own, or that of its number.
+// The rank that each process works for: its own, or that with its rank number.
 Result<std::map<std::int64_t, std::size_t>> ranksOfProcesses(
     const store::Database& trace, const std::vector<RankProcess>& ranks) {
   std::map<std::int64_t, std::size_t> rankOf;

@@ -11,7 +11,7 @@ namespace {
 
 using store::Statement;
 
-// Both ends of a connection have the smaller of their ids; a way is named by its sender.
+// Both ends of a connection are named by the smaller of their ids; a direction by its sender.
 constexpr char kRows[] =
     "SELECT min(c.id, c.peer_channel_id) AS pair,"
     " CASE x.direction WHEN 'send' THEN c.id ELSE c.peer_channel_id END AS sender, x.tag, x.offset,"
@@ -20,7 +20,7 @@ constexpr char kRows[] =
     " WHERE c.kind = 'mpi' AND c.peer_channel_id IS NOT NULL"
     " ORDER BY 1, 2, 3, 4, 5";
 
-// A message of one way, by what its ends say.
+// Identifies a message of one direction by what its ends recorded.
 struct Key {
   std::int64_t pair;
   std::int64_t sender;
@@ -29,7 +29,7 @@ struct Key {
   friend bool operator==(const Key&, const Key&) = default;
 };
 
-// One connection after the other, each message with both its ends.
+// Compares both ends' messages, one connection after the other.
 class Comparison {
  public:
   Comparison(bool cut, Conservation& sum) : cut_(cut), sum_(sum) {}
@@ -43,7 +43,7 @@ class Comparison {
     (isSend ? sent_ : received_) = bytes;
     exact_ = exact_ && exact;
   }
-  // How many connections there were.
+  // Returns the number of connections.
   std::int64_t finish() {
     if (key_) {
       finishMessage();
@@ -105,7 +105,7 @@ Result<void> addMessages(const store::Database& trace, bool cut, Conservation& s
                    rows.integer(5),
                    rows.integer(6) != 0);
   }
-  // Those that nothing was sent through have nothing to disagree about.
+  // Connections without messages cannot disagree.
   const std::int64_t silent = pairs - comparison.finish();
   sum.pairs += pairs;
   sum.exactPairs += silent;

@@ -1,12 +1,12 @@
-// Whether the messages of MPI that both ends tell of agree. The thread of the database.
+// Whether both ends of MPI connections recorded the same messages. The thread of the database.
 #pragma once
 
 #include "analysis/engine/metrics/traffic.h"
 
 namespace sonde::engine::metrics {
 
-// Adds the connections of MPI: a message is the one that has its tag and its number at the other
-// end. `cut`: what one end alone tells of lies where the other was cut.
+// Adds MPI's connections to `sum`. Messages at both ends match by tag and number. `cut`: messages
+// that only one end has lie where the other end was cut off.
 Result<void> addMessages(const store::Database& trace, bool cut, Conservation& sum);
 
 }  // namespace sonde::engine::metrics

@@ -39,7 +39,7 @@ OperationTime summed(std::string kind,
 Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
                                                 const RankProcess& rank,
                                                 const Clock& clock) {
-  // torch.profiler's span of its own is no operation of the program.
+  // torch.profiler's own span is not an operation of the program.
   SONDE_TRY_ASSIGN(
       store::Statement rows,
       trace.prepare(
@@ -54,7 +54,7 @@ Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
     if (!row)
       break;
     SONDE_TRY_ASSIGN(const Interval recorded, intervalOf(rows.integer(3), rows.integer(4)));
-    // What lies outside the iterations (start, last evaluation) has no share in them.
+    // Operations outside the iterations (start, last evaluation) do not count.
     if (recorded.begin > rank.window.end || recorded.end < rank.window.begin ||
         holds(rank.masked, recorded.begin))
       continue;

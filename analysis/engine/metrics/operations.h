@@ -15,17 +15,16 @@ struct OperationTime {
   std::string kind;  // phase, operation, forward, …
   std::string name;
   std::int64_t count = 0;
-  std::int64_t ns = 0;  // by thread, the union of its slices: what it holds of itself counts once
+  std::int64_t ns = 0;  // union of its slices by thread: nested slices count once
   std::int64_t p50Ns = 0;
   std::int64_t p95Ns = 0;
   std::int64_t p99Ns = 0;
-  double share = 0;  // of the rank's window; above 1 where threads did it at once
+  double share = 0;  // of the rank's window; above 1 if threads ran it at the same time
 };
 
-// The rank's operations of all kinds but iterations and marks, the longest first; those that begin
-// in a masked iteration do not count. `clock`: what all times are told by; the operations that
-// there are, and their counts, are the same by any. Requires: `rank` is as recorded. Corrupt: times
-// are none.
+// The rank's operations of all kinds except iterations and marks, longest first. Those that begin
+// in a masked iteration do not count. All times are by `clock`; the set of operations and their
+// counts do not depend on it. Requires: `rank` is as recorded. Corrupt: a time is invalid.
 Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
                                                 const RankProcess& rank,
                                                 const Clock& clock = {});

@@ -13,7 +13,7 @@ namespace {
 
 using store::Statement;
 
-// Threads with their slices, those that begin first, and of these the outer ones, first.
+// Slices by thread and begin; outer ones first.
 constexpr std::string_view kSlices =
     "SELECT t.process_id, t.id, s.kind, s.category, n.text, s.start_ns, s.start_ns + s.dur_ns, "
     "p.rank FROM process p JOIN thread t ON t.process_id = p.id JOIN slice s ON s.thread_id = t.id "
@@ -37,7 +37,7 @@ CodePart partOf(std::string_view kind, std::string_view category) {
   return kind == "python" && category == "other" ? CodePart::Other : CodePart::Python;
 }
 
-// What the threads of one process add up to.
+// Sums over the threads of one process.
 class ProcessTime {
  public:
   std::size_t operation(std::string_view kind, std::string_view name) {
@@ -132,7 +132,7 @@ void PythonSweep::add(const Slice& slice) {
     if (next.operation == kInherited)
       next.operation = around.operation;
     insideNative = around.isNative;
-    // A wait or an operator within native code is that code's.
+    // A wait or an operator inside native code belongs to that code.
     if (insideNative && slice.isNative && slice.part == CodePart::Waiting)
       next.part = around.part;
   }

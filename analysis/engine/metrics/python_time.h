@@ -1,11 +1,10 @@
-// Where the time of threads that run Python went, by the probe `python`: in the interpreter, in
-// native code of frameworks, of simulators and of others, and in waits. Plain values; reading uses
-// the database's thread.
+// Where the time of threads that run Python went, from the probe `python`: the interpreter, native
+// code of frameworks, simulators and others, and waits. Plain values; reading uses the database's
+// thread.
 //
-// At each instant the innermost slice of the thread decides. What a native function does while it
-// runs is its own, but for Python code that it calls back and that calls or annotates again: that
-// call or annotation is what counts. Of waits, collectives and calls on files only those are shown
-// that no native function made.
+// At each instant the thread's innermost slice decides. All that a native function does belongs to
+// it, except Python code that it calls back and that makes calls or annotations: then those count.
+// Waits, collectives and calls on files only count if no native function made them.
 #pragma once
 
 #include "analysis/engine/intervals/intervals.h"
@@ -25,7 +24,7 @@ inline constexpr std::size_t kCodeParts = 5;
 inline constexpr std::array<const char*, kCodeParts> kCodePartNames = {
     "python", "framework", "simulator", "other", "waiting"};
 
-// Of one operation, or another named part of the program; of all threads of the process.
+// The time of one operation or other named part of the program, over all threads of the process.
 struct PythonTime {
   std::optional<std::int64_t> rank;
   std::int64_t processId = 0;
@@ -33,15 +32,15 @@ struct PythonTime {
   std::string name;
   std::int64_t wallNs = 0;                         // the sum of the parts
   std::array<std::int64_t, kCodeParts> ns{};       // by CodePart
-  std::array<std::int64_t, kCodeParts> entered{};  // how often Python code entered each
+  std::array<std::int64_t, kCodeParts> entered{};  // how often Python code entered each part
 };
 
-// Of all processes that recorded native calls, on their threads that have annotations or native
-// calls: from the first of these to the last. In the order of the processes, the longest first.
-// Memory grows with the slices that are open at once.
+// Covers processes that recorded native calls. Uses their threads with annotations or native calls,
+// from the first of these to the last. Ordered by process, then longest first. Memory grows with
+// the number of simultaneously open slices.
 Result<std::vector<PythonTime>> pythonTimes(const store::Database& trace);
 
-// The arithmetic of pythonTimes(), for one thread.
+// The arithmetic of pythonTimes() for one thread.
 class PythonSweep {
  public:
   static constexpr std::size_t kInherited = ~std::size_t{0};
@@ -49,18 +48,18 @@ class PythonSweep {
   struct Slice {
     Interval time;
     CodePart part = CodePart::Python;
-    bool isNative = false;               // the part is that of native code, or of a wait
-    std::size_t operation = kInherited;  // that it begins
+    bool isNative = false;               // the part is native code, or a wait
+    std::size_t operation = kInherited;  // the operation that it begins
   };
   struct Total {
     std::array<std::int64_t, kCodeParts> ns{};
     std::array<std::int64_t, kCodeParts> entered{};
   };
 
-  // In the order of their begins, those around others first. One that ends after what is around it
-  // counts until that ends.
+  // Requires: ordered by begin, outer ones first. A slice that ends after the one around it counts
+  // to its own end.
   void add(const Slice& slice);
-  // By operation; the last one is what was outside of all. `operations`: how many there are.
+  // By operation; the last entry is outside of all. `operations`: their number.
   std::vector<Total> finish(std::size_t operations);
 
  private:

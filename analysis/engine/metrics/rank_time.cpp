@@ -26,7 +26,7 @@ bool interrupts(std::string_view kind) {
   return kind == "data_load" || kind == "collective" || kind == "io" || kind == "wait";
 }
 
-// Columns 0 and 1 of the row: begin and length; column 2: whose by `of`.
+// Columns 0 and 1 of the row are begin and length; column 2 is the id for `of`.
 using ClockOf = std::int64_t (Clock::*)(std::int64_t, std::int64_t) const;
 Result<Interval> timeOfRow(const Statement& row, const Clock& clock, ClockOf of) {
   SONDE_TRY_ASSIGN(const Interval recorded, intervalOf(row.integer(0), row.integer(1)));
@@ -54,12 +54,12 @@ Result<std::map<std::int64_t, ThreadActivity>> readActivity(const store::Databas
 
 struct DeviceActivity {
   std::string name;
-  Intervals kernels;      // but those of collectives
+  Intervals kernels;      // except those of collectives
   Intervals collectives;  // kernels of collectives
   Intervals copies;
 };
 
-// Rows of begin, length and stream.
+// Rows: begin, length and stream.
 Result<Intervals> readWork(const store::Database& trace,
                            std::string_view sql,
                            std::int64_t process,
@@ -76,7 +76,7 @@ Result<Intervals> readWork(const store::Database& trace,
   }
 }
 
-// A collective is its thread's, where that is known, else the process's. Rows of begin, length,
+// Uses the clock of the collective's thread if known, else the process's. Rows: begin, length,
 // thread or null.
 Result<Intervals> readCalls(const store::Database& trace,
                             std::string_view sql,
@@ -99,7 +99,7 @@ Result<Intervals> readCalls(const store::Database& trace,
   }
 }
 
-// The names of its devices that did something; none: none did.
+// The names of its devices that did something; unset: none did.
 Result<std::optional<std::string>> deviceNames(const store::Database& trace, std::int64_t process) {
   SONDE_TRY_ASSIGN(
       Statement names,
@@ -112,7 +112,7 @@ Result<std::optional<std::string>> deviceNames(const store::Database& trace, std
   return names.optionalText(0);
 }
 
-// A kernel is a collective's by its name, or because a collective says so.
+// A kernel is a collective's by its name, or because a collective refers to it.
 Result<void> readKernels(const store::Database& trace,
                          std::int64_t process,
                          const Clock& clock,
@@ -143,7 +143,7 @@ Result<void> readKernels(const store::Database& trace,
   return {};
 }
 
-// Nothing of a process whose devices did nothing. Collectives that no kernel runs are the host's.
+// Unset for a process whose devices did nothing. Collectives without a kernel run on the host.
 Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
                                                   std::int64_t process,
                                                   const Clock& clock) {
@@ -170,8 +170,8 @@ Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
   return std::optional(std::move(devices));
 }
 
-// By start; not normalised, because each collective's own start matters. Where there are no rows of
-// them, as in files of other tools, the outermost slices that are collectives.
+// By start; not normalised, because each collective's own start matters. If the trace has no rows
+// for them, as from other tools, uses the outermost slices that are collectives.
 Result<Intervals> readCollectives(const store::Database& trace,
                                   std::int64_t process,
                                   const Clock& clock) {
@@ -227,7 +227,7 @@ Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives) 
 
 namespace {
 
-// Takes out what is in iterations of which less was recorded.
+// Removes the time of iterations of which less was recorded.
 void leaveOut(const Intervals& masked, RankActivity& activity) {
   activity.masked = masked;
   for (Intervals* const each : {&activity.computing, &activity.copying, &activity.communicating})
@@ -318,7 +318,7 @@ Result<IterationParts> partsOf(const store::Database& trace,
                                                             {"forward", &parts.forwardNs},
                                                             {"backward", &parts.backwardNs},
                                                             {"optimizer", &parts.optimizerNs}};
-  Intervals taken;  // by what is further inside
+  Intervals taken;  // by inner slices
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)

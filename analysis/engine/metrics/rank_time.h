@@ -1,16 +1,16 @@
-// What a rank did with its time: computing, communicating, both, neither; and the parts of an
+// How a rank spent its time: computing, communicating, both or neither; and the parts of an
 // iteration. Plain values; reading uses the database's thread.
 //
-// On a process with devices, compute is the union of its kernels, but for those of collectives, and
-// copying that of its copies; communication is the union of the kernels of collectives, and of the
-// collectives that have none. On one without, compute is the union over its threads of forward,
-// backward, optimizer, evaluation, module and operator slices, less what the same thread spent in
-// data loading, collectives, I/O and waits. A backward whose gradients are reduced while it runs
-// ends by waiting for the last reduction; no probe sees that wait, so from where the last
-// collective inside a backward begins until the collectives of that backward have ended, or it has,
-// the thread counts as waiting. Communication is the union of the rank's collectives there. Hidden
-// communication is what happens while the rank computes; the rest is exposed. A rank of which no
-// such slice was recorded may have computed all the time: then nobody knows.
+// On a process with devices, compute is the union of its kernels except those of collectives;
+// copying is the union of its copies. Communication is the union of the kernels of collectives, and
+// of collectives without a kernel. On a process without devices, compute is the union over its
+// threads of forward, backward, optimizer, evaluation, module and operator slices, minus the same
+// thread's data loading, collectives, I/O and waits. Communication is the union of its collectives.
+// A backward pass whose gradients are reduced while it runs ends by waiting for the last reduction,
+// and no probe sees that wait. So the thread counts as waiting from the begin of the last
+// collective inside a backward pass until the pass or its collectives have ended. Hidden
+// communication happens while the rank computes; the rest is exposed. If no such slice was
+// recorded, the rank may have computed all the time: compute is then unknown.
 #pragma once
 
 #include "analysis/engine/intervals/intervals.h"
@@ -27,43 +27,42 @@ namespace sonde::engine::metrics {
 
 struct RankTime {
   std::string device = "cpu";  // "gpu 0", or several with ", " between
-  bool computeKnown = false;   // else compute, hidden, exposed and idle say nothing
+  bool computeKnown = false;   // false: compute, hidden, exposed and idle are meaningless
   std::int64_t windowNs = 0;
   std::int64_t computeNs = 0;
-  std::int64_t copyNs = 0;  // of devices; some of it may be while they compute or communicate
+  std::int64_t copyNs = 0;  // of devices; may overlap computing and communicating
   std::int64_t commNs = 0;
   std::int64_t hiddenNs = 0;  // hidden + exposed = comm
   std::int64_t exposedNs = 0;
   std::int64_t exposedCopyNs = 0;  // copying while neither computing nor communicating
-  std::int64_t idleNs = 0;         // of the window: nothing of these
+  std::int64_t idleNs = 0;         // of the window: none of these
   std::int64_t collectives = 0;
 };
 
-// All that a rank did, to be asked about any stretch of it.
+// A rank's activity, for queries about any stretch of time.
 struct RankActivity {
   std::string device = "cpu";
   bool computeKnown = false;
   Intervals computing;  // normal form, as are the next two
   Intervals copying;
   Intervals communicating;
-  Intervals masked;                            // that does not count: nothing of the above is in it
+  Intervals masked;                            // does not count: nothing above overlaps it
   std::vector<std::int64_t> collectiveBegins;  // ascending, as are the ends
   std::vector<std::int64_t> collectiveEnds;
 };
-// By `clock`; `rank` is as recorded. Corrupt: times are none.
+// Times are by `clock`; `rank` is as recorded. Corrupt: a time is invalid.
 Result<RankActivity> readRankActivity(const store::Database& trace,
                                       const RankProcess& rank,
                                       const Clock& clock = {});
 
-// compute + exposed + exposedCopy + idle = window, where compute is known; masked iterations in the
-// window count for none of these. O(log n + what lies in the window).
+// compute + exposed + exposedCopy + idle = window, if compute is known. Masked iterations count for
+// none of these. O(log n + intervals in the window).
 RankTime timeIn(const RankActivity& activity, Interval window);
 
 // Within the rank's window.
 Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank);
 
-// The parts sum to durNs: each instant belongs to the innermost of them on the iteration's own
-// thread.
+// The parts sum to durNs: each instant belongs to the innermost one on the iteration's thread.
 struct IterationParts {
   std::int64_t number = 0;
   std::int64_t durNs = 0;
@@ -80,10 +79,10 @@ Result<IterationParts> partsOf(const store::Database& trace,
                                const IterationTime& iteration,
                                const Clock& clock = {});
 
-// The iteration whose duration is the median; nothing without iterations.
+// The iteration with the median duration; unset without iterations.
 std::optional<IterationTime> medianIteration(const RankProcess& rank);
 
-// The arithmetic of timeOf, on the slices of one thread.
+// The arithmetic of timeOf() for the slices of one thread.
 struct ThreadActivity {
   Intervals computing;      // in any order, overlapping
   Intervals interruptions;  // data loading, collectives, I/O and waits of the same thread

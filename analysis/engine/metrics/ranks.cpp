@@ -22,7 +22,7 @@ constexpr std::string_view kIterationSql =
     " FROM iteration i LEFT JOIN slice s ON s.id = i.slice_id"
     " WHERE i.process_id = ?1 AND i.dur_ns >= 0 ORDER BY i.start_ns, i.id";
 
-// What marks a process as one that trains, the surest first.
+// Signs that a process trains, the surest first.
 constexpr std::array<std::string_view, 3> kSubjects = {
     "EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = p.id)",
     "EXISTS (SELECT 1 FROM collective c WHERE c.process_id = p.id) OR EXISTS (SELECT 1 FROM "
@@ -74,7 +74,7 @@ Result<void> readIterations(const store::Database& trace,
       rank.holders.emplace(id, masked.holderOf(id));
       continue;
     }
-    // Those that are masked are among them: on another rank they may not be.
+    // Counts masked ones too: on another rank they may not be masked.
     const std::int64_t occurrence = occurrences[number]++;
     if (masked.contains(id)) {
       rank.masked.push_back(time);
@@ -108,15 +108,14 @@ Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
                     " FROM stream r JOIN copy c ON c.stream_id = r.id WHERE r.process_id = ?1)"));
   span.bind(1, rank.processId);
   SONDE_TRY(span.step());
-  // A sum that is no number of 64 bits is a real one, and its integer the largest.
+  // SQLite turns a sum beyond 64 bits into a real, whose integer is the largest one.
   SONDE_TRY(intervalOf(span.integer(1), 0));
   SONDE_TRY_ASSIGN(rank.window, intervalOf(span.integer(0), 0));
   rank.window.end = std::max(span.integer(1), rank.window.begin);
   return {};
 }
 
-// The process whose devices worked, where that is one alone, and not `marker`, which only marks
-// iterations.
+// The only process whose devices worked, other than `marker`, which only marks iterations.
 constexpr std::string_view kMarkedSql =
     "SELECT p.id, p.rank FROM process p WHERE EXISTS (SELECT 1 FROM stream r WHERE r.process_id = "
     "p.id AND (EXISTS (SELECT 1 FROM kernel WHERE stream_id = r.id) OR EXISTS (SELECT 1 FROM copy "

@@ -1,6 +1,6 @@
-// The processes that a report is about: those that train, in the order of their ranks. Helpers that
-// a rank started (data-loading workers, compilers) are not among them. Plain values; reading uses
-// the database's thread.
+// The processes that a report covers: those that train, ordered by rank. Helpers that a rank
+// started (data-loading workers, compilers) are not included. Plain values; reading uses the
+// database's thread.
 #pragma once
 
 #include "analysis/engine/intervals/intervals.h"
@@ -22,7 +22,7 @@ struct IterationTime {
   std::int64_t durNs = 0;
   std::int64_t threadId = 0;    // 0: unknown
   std::int64_t id = 0;          // of the row of `iteration`
-  std::int64_t occurrence = 0;  // how many of its number the process had before: it may start anew
+  std::int64_t occurrence = 0;  // how often the process had this number before; numbers may restart
 };
 
 struct RankProcess {
@@ -31,32 +31,31 @@ struct RankProcess {
   std::string name;   // "rank 3", or "process 4711"
   Interval window{};  // its complete iterations; without any, all its slices
   std::vector<IterationTime>
-      iterations;  // that ended, and not by the end of the program; by begin. Without inner ones
+      iterations;  // by begin; without inner ones and those that only the program's end closed
   store::IterationHolders holders;  // of inner ones
   std::int64_t maskedCount = 0;
-  Intervals masked;  // iterations of which less was recorded than of others, which are not among
-                     // these: probes were off, or all but an outline; normal form
+  Intervals masked;  // not among `iterations`: less was recorded, because probes were off or only
+                     // an outline was kept; normal form
 
-  // Whether it has any iterations that ended, be they masked.
+  // Whether it has any iterations that ended, masked or not.
   bool iterates() const noexcept { return !iterations.empty() || maskedCount > 0; }
 };
 
-// The processes with iterations; if none has any, those with a training operation or a collective;
-// if none has, the one that was started first. A single process without a rank is rank 0. One that
-// marks iterations and does nothing else stands for the one beside it whose devices worked: such
-// are the steps of some of torch.profiler's files. Empty only for a trace without processes.
-// Corrupt: times are none.
+// The processes with iterations; if none, those with a training operation or a collective; if none,
+// the one that started first. A single process without a rank is rank 0. A process that only marks
+// iterations stands for the one process whose devices worked, as in some files of torch.profiler.
+// Empty only for a trace without processes. Corrupt: a time is invalid.
 Result<std::vector<RankProcess>> readRanks(const store::Database& trace);
 
-// The threads of its process that iterations run on, ascending; all of them where none is known, as
-// of a file in which another process marks the iterations.
+// The threads of its process that have iterations, ascending. All threads if none is known, for
+// example because another process marks the iterations.
 Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
                                                    const RankProcess& rank);
 
-// Its window but for masked iterations, in normal form.
+// Its window without masked iterations, in normal form.
 Intervals countedOf(const RankProcess& rank);
 
-// The same with times by another clock than that of the recording.
+// The same with times by `clock`.
 RankProcess byClock(RankProcess rank, const Clock& clock);
 
 struct IterationStatistics {
@@ -67,7 +66,7 @@ struct IterationStatistics {
   std::int64_t maxNs = 0;
 };
 
-// Nearest ranks, so each is the duration of one of them. All 0 without iterations.
+// Nearest-rank percentiles: each is the duration of an iteration. All 0 without iterations.
 IterationStatistics statisticsOf(const std::vector<IterationTime>& iterations);
 
 }  // namespace sonde::engine::metrics

@@ -42,9 +42,9 @@ Result<void> readCounts(const Database& trace, RunFacts& facts) {
   return {};
 }
 
-// What the recorder or the importer notes of a process stands in the same table: its environment,
-// names that NVTX gave, the CUPTI that recorded it, what its file's times count from. The bare
-// column `value` is that of the row with the greatest rowid: of the last call.
+// The same table also holds notes of the recorder or importer about a process: its environment,
+// names from NVTX, the CUPTI version, the base of its file's times. The bare column `value` comes
+// from the row with the greatest rowid, that is, the last call.
 Result<void> readMetadata(const Database& trace, RunFacts& facts) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT DISTINCT p.rank, k.text, l.value FROM (SELECT owner_id,"

@@ -1,5 +1,5 @@
-// What a trace says about the run as a whole: which job, when, on how many hosts, what its losses
-// did, what recording cost and what it missed. Plain values; reading uses the database's thread.
+// Facts about the run as a whole: job, time, number of hosts, trend of its losses, cost of
+// recording, and lost records. Plain values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/metrics/ranks.h"
@@ -20,7 +20,7 @@ struct LostRecords {
   std::int64_t count = 0;
 };
 
-// Of the recorder about the whole run: when storing was held up, when recording ended early, …
+// A warning of the recorder about the whole run: storing was slow, recording ended early, …
 struct Warning {
   std::optional<std::int64_t> atNs;  // since the origin
   std::string text;
@@ -31,11 +31,11 @@ struct ScalarTrend {
   std::string process;  // "rank 3", or "process 4711"
   std::string name;
   std::int64_t count = 0;
-  std::optional<double> first;  // none: not a number
+  std::optional<double> first;  // unset: not a number
   std::optional<double> last;
 };
 
-// What the program said of itself with sonde.metadata(): the last value of a key in a process, once
+// Values that the program passed to sonde.metadata(): the last one of a key in a process, joined
 // for all processes of a rank that agree.
 struct Metadata {
   std::optional<std::int64_t> rank;
@@ -45,21 +45,21 @@ struct Metadata {
 
 struct RunFacts {
   std::string job;
-  std::string command;             // of the first process that no recorded one started
+  std::string command;             // of the first process that no recorded process started
   std::vector<Metadata> metadata;  // by key, then by rank
   std::int64_t originNs = 0;       // the first instant of the trace
-  std::int64_t wallNs = 0;         // from there to the last; of a trimmed trace what was kept
+  std::int64_t wallNs = 0;         // from there to the last; for a trimmed trace the kept part
   std::int64_t runNs = 0;          // the same, of all that was recorded
   std::int64_t hosts = 0;
   std::int64_t processes = 0;
-  std::int64_t ranks = 0;  // that are known
+  std::int64_t ranks = 0;  // the known ones
   std::int64_t slices = 0;
   std::int64_t events = 0;  // rows of all kinds of event
   std::vector<LostRecords> lost;
   std::vector<Warning> warnings;
   std::optional<double> recorderCpuSeconds;
   std::optional<std::int64_t> recorderBytes;     // of records read from the spool
-  std::optional<std::int64_t> recorderRssBytes;  // of memory, at most; of all recorders of a job
+  std::optional<std::int64_t> recorderRssBytes;  // peak memory, over all recorders of a job
   bool finished = true;                          // false: a recording that was not completed
 };
 

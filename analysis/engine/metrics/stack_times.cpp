@@ -32,7 +32,7 @@ std::string scopeKinds() {
   return words;
 }
 
-// Where one operation was open, and where any scope was.
+// When one operation was open, and when any scope was.
 class Whereabouts {
  public:
   Result<void> read(const store::Database& trace, const std::string& operation);
@@ -45,7 +45,7 @@ class Whereabouts {
     Intervals scopes;
   };
   std::map<std::int64_t, Thread> threads_;
-  std::map<std::int64_t, Intervals> shared_;  // by process: what threads without scopes are in
+  std::map<std::int64_t, Intervals> shared_;  // by process: for threads without scopes
 };
 
 Result<void> Whereabouts::read(const store::Database& trace, const std::string& operation) {
@@ -139,7 +139,7 @@ const char* kindsOf(StackClock clock) {
   return "'cpu', 'blocked', 'other'";
 }
 
-// Process, thread, stack, whether it is cut off, how much, when, and whether it has none.
+// Process, thread, stack, whether it is cut off, amount, time, and whether it has no stack.
 std::string rowsOf(StackClock clock) {
   if (clock == StackClock::Allocated)
     return "WITH cut AS (SELECT DISTINCT thread_id, stack_id, 1 AS yes FROM stack_sample WHERE "
@@ -164,7 +164,7 @@ std::string rowsOf(StackClock clock) {
       kindsOf(clock));
 }
 
-// What a recording must have for it, and what to say when this one has none.
+// The rows that the clock needs, and the error if the trace has none.
 std::pair<const char*, const char*> needOf(StackClock clock) {
   if (clock == StackClock::Allocated)
     return {"SELECT 1 FROM allocation WHERE stack_id IS NOT NULL",
@@ -178,7 +178,7 @@ std::pair<const char*, const char*> needOf(StackClock clock) {
           "the trace has no stacks: record it with 'sonde run --sources +stack'"};
 }
 
-// What is asked for is there.
+// Checks that all that the filter names exists.
 Result<void> check(const store::Database& trace, const StackFilter& filter) {
   const auto [present, absent] = needOf(filter.clock);
   SONDE_TRY_ASSIGN(const bool any, hasRows(trace, present));
@@ -197,8 +197,8 @@ Result<void> check(const store::Database& trace, const StackFilter& filter) {
   return filter.operation.empty() ? Result<void>() : checkOperation(trace, filter.operation);
 }
 
-// When each process was in one of these iterations. Of those that lie within others the
-// outermost one's number decides.
+// When each process was in one of these iterations. If iterations are nested, the outermost one's
+// number decides.
 Result<std::map<std::int64_t, Intervals>> iterationsOf(const store::Database& trace,
                                                        std::int64_t first,
                                                        std::int64_t last) {

@@ -16,7 +16,7 @@ using store::Statement;
 
 constexpr std::size_t kWorst = 5;
 
-// torch.profiler's name for what `data_load` is of a recording.
+// torch.profiler's name for the `data_load` of recordings.
 constexpr std::string_view kStallSql =
     "SELECT s.thread_id, CASE WHEN s.kind IN ('operator', 'operation') THEN 'data_load' ELSE "
     "s.kind END, s.start_ns, s.start_ns + s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id "
@@ -52,8 +52,8 @@ Result<StallRecord> readRecord(const store::Database& trace,
 
 struct Pieces {
   std::vector<std::int64_t> ns;         // of single stalls
-  std::vector<double> perIteration;     // together, of each iteration
-  std::vector<IterationStall> longest;  // of those with one above the threshold
+  std::vector<double> perIteration;     // total per iteration
+  std::vector<IterationStall> longest;  // of iterations with a stall above the threshold
 };
 
 Pieces piecesOf(const Intervals& cause,
@@ -116,7 +116,7 @@ void addTrend(const std::vector<double>& values, double medianNs, StallTime& tim
 }  // namespace
 
 Trend trendOf(const std::vector<double>& values, double least) {
-  constexpr std::size_t kFewest = 30;  // with fewer no five blocks can differ from five surely
+  constexpr std::size_t kFewest = 30;  // with fewer, five blocks cannot surely differ from five
   constexpr double kSure = 0.01;
   if (values.size() < kFewest)
     return Trend::Unknown;

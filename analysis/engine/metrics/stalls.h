@@ -1,10 +1,10 @@
-// How long the iterations of a rank were held up by its data loader, by files and by checkpoints.
-// Plain values; reading uses the database's thread.
+// How long data loading, files and checkpoints held up the iterations of a rank. Plain values;
+// reading uses the database's thread.
 //
-// What counts is the threads that iterations run on: from where such a thread asks for a batch
-// until it has it, whether it waits for workers or loads by itself; calls on files; and writing or
-// reading checkpoints. Each instant has one cause, in this order: the loader, a checkpoint with all
-// that it does, a file. A stall is a stretch of one cause without a break, within one iteration.
+// Only threads with iterations count. The causes are: from a request for a batch until the thread
+// has it, whether it waits for workers or loads itself; calls on files; writing or reading
+// checkpoints. Each instant has one cause, in this order: the loader, a checkpoint with all inside
+// it, a file. A stall is an unbroken stretch of one cause within one iteration.
 #pragma once
 
 #include "analysis/engine/intervals/intervals.h"
@@ -26,12 +26,11 @@ inline constexpr std::size_t kStallCauses = 3;
 inline constexpr std::array<const char*, kStallCauses> kStallCauseNames = {
     "data loader", "checkpoint", "file"};
 
-// A stall that is worth a look takes this share of the median iteration: from there on
-// TensorFlow's profiler calls a step bound by its input.
-// Source: tensorflow.org/guide/data_performance_analysis.
+// A stall of this share of the median iteration deserves a look: from there on TensorFlow's
+// profiler calls a step input-bound. Source: tensorflow.org/guide/data_performance_analysis.
 inline constexpr double kStallShare = 0.05;
 
-enum class Trend : std::uint8_t { Unknown, Steady, Grows, Shrinks };  // unknown: too few iterations
+enum class Trend : std::uint8_t { Unknown, Steady, Grows, Shrinks };  // Unknown: too few iterations
 inline constexpr std::array<const char*, 4> kTrendNames = {"unknown", "steady", "grows", "shrinks"};
 
 struct IterationStall {
@@ -48,13 +47,13 @@ struct StallTime {
   std::int64_t p95Ns = 0;
   std::int64_t maxNs = 0;
   double share = 0;                          // of the time of iterations
-  std::optional<std::int64_t> waitNs;        // of ns: in calls that wait; none: not recorded
-  std::int64_t fileNs = 0;                   // of ns: in calls on files
-  std::optional<std::int64_t> deviceIdleNs;  // of ns: no device did anything; none: no devices
+  std::optional<std::int64_t> waitNs;        // part of ns: in calls that wait; unset: not recorded
+  std::int64_t fileNs = 0;                   // part of ns: in calls on files
+  std::optional<std::int64_t> deviceIdleNs;  // part of ns: no device worked; unset: no devices
   std::int64_t iterations = 0;               // with a stall above the threshold
-  std::vector<IterationStall> worst;         // of these five at most, the longest first
-  Trend trend = Trend::Unknown;              // of its time in an iteration
-  std::optional<std::int64_t> firstHalfNs;  // means of that; none: a single iteration has no halves
+  std::vector<IterationStall> worst;         // at most five of these, longest first
+  Trend trend = Trend::Unknown;              // of the stall time per iteration
+  std::optional<std::int64_t> firstHalfNs;   // means of that; unset: only one iteration
   std::optional<std::int64_t> secondHalfNs;
 };
 
@@ -62,31 +61,31 @@ struct RankStalls {
   std::optional<std::int64_t> rank;
   std::string process;
   std::int64_t iterations = 0;
-  std::int64_t iterationsNs = 0;  // together
+  std::int64_t iterationsNs = 0;  // sum of their lengths
   std::int64_t thresholdNs = 0;
-  std::vector<StallTime> causes;  // that there are, in their order
+  std::vector<StallTime> causes;  // those that occur, in order of StallCause
 };
 
-// By `clock`, as `deviceBusy` is, in normal form: none of a rank without devices; `rank` is as
-// recorded. Nothing of a rank without iterations.
+// Times are by `clock`. `deviceBusy` is by it too, in normal form; unset for a rank without
+// devices. `rank` is as recorded. No causes for a rank without iterations.
 Result<RankStalls> stallsOf(const store::Database& trace,
                             const RankProcess& rank,
                             const std::optional<Intervals>& deviceBusy,
                             const Clock& clock = {});
 
-// What one thread of iterations did, in any order.
+// The records of one thread with iterations, in any order.
 struct StallRecord {
   std::array<Intervals, kStallCauses> causes;
   Intervals waits;
   bool waitsKnown = false;
 };
-// The arithmetic of stallsOf(): everything but the names.
+// The arithmetic of stallsOf(), without the names.
 RankStalls accountForStalls(const StallRecord& record,
                             const std::vector<IterationTime>& iterations,
                             const std::optional<Intervals>& deviceBusy);
 
-// Whether the second half of a series is higher, with blocks of neighbours as values (series.h):
-// p below 1 %, and by at least `least` in the mean.
+// Compares the halves of a series, with blocks of neighbours as values (series.h). They differ if p
+// is below 1 % and the means differ by at least `least`.
 Trend trendOf(const std::vector<double>& values, double least);
 
 }  // namespace sonde::engine::metrics

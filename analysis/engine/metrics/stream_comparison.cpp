@@ -28,7 +28,7 @@ StreamComparison::Result StreamComparison::finish() noexcept {
           !twice_ && sent_.lacks == 0 && received_.lacks == 0};
 }
 
-// Nothing else begins before `offset`, so up to there each side has what it reaches.
+// No other transfer begins before `offset`, so up to there both sides are complete.
 void StreamComparison::passTo(std::int64_t offset) noexcept {
   const std::int64_t sent = std::clamp(sent_.reach, passed_, offset) - passed_;
   const std::int64_t received = std::clamp(received_.reach, passed_, offset) - passed_;

@@ -1,5 +1,5 @@
-// Whether the bytes that one end of a stream sent are those that the other received, each once. A
-// plain value of constant size, however many transfers it is given.
+// Whether the receiver of a stream got each byte that the sender sent, exactly once. A plain value
+// of constant size, whatever the number of transfers.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,29 @@ namespace sonde::engine::metrics {
 
 class StreamComparison {
  public:
-  // `cut`: the transfers are those of a part of a run. Then an end need not have what lies before
-  // the first or behind the last that it has.
+  // `cut`: the transfers are from a part of a run. Then each end may lack bytes before its first
+  // and after its last one.
   explicit StreamComparison(bool cut) noexcept : cut_(cut) {}
 
-  // The bytes from `offset` on, at the end that sends or at the one that receives.
-  // Requires: ascending order of `offset`, of both ends together.
+  // Adds bytes from `offset` on, at the sending or the receiving end. Requires: ascending `offset`,
+  // over both ends together.
   void add(bool sent, std::int64_t offset, std::int64_t bytes) noexcept;
 
   struct Result {
     std::int64_t sentBytes;
     std::int64_t missingBytes;  // sent, but not received
     std::int64_t unsentBytes;   // received, but not sent
-    bool agrees;                // none of these, and none sent or received twice
+    bool agrees;                // none missing, unsent, or transferred twice
   };
-  // Requires: there is no more.
+  // Requires: add() is not called afterwards.
   Result finish() noexcept;
 
  private:
   struct Side {
-    std::int64_t reach = std::numeric_limits<std::int64_t>::min();  // where what it has ends
-    std::int64_t lacks = 0;                                         // bytes that the other side has
-    std::int64_t pending = 0;  // the same, since what it had last
+    std::int64_t reach = std::numeric_limits<std::int64_t>::min();  // end of its bytes
+    // bytes that only the other side has
+    std::int64_t lacks = 0;
+    std::int64_t pending = 0;  // such bytes since its last own one
     bool seen = false;
   };
   void passTo(std::int64_t offset) noexcept;

@@ -1,4 +1,4 @@
-// Reading what thread_time.h accounts for.
+// Reads the records that thread_time.h accounts for.
 #include "analysis/engine/metrics/thread_time.h"
 #include "analysis/store/statement.h"
 
@@ -85,7 +85,7 @@ Cause causeOf(std::string_view kind, std::string_view category, std::string_view
 
 constexpr std::string_view kMessage = "message";
 
-// `query`: rows of (thread, kind, category, name, begin, end); of an end that is not known, NULL.
+// `query`: rows of (thread, kind, category, name, begin, end); an unknown end is NULL.
 Result<void> readWaits(const store::Database& trace, const char* query, Records& records) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(query));
   while (true) {
@@ -108,7 +108,7 @@ constexpr char kCalls[] =
     " JOIN string n ON n.id = s.name_id WHERE s.kind IN ('wait', 'io')"
     " OR s.category IN ('mpi', 'cuda_runtime', 'cuda_driver')";
 
-// A message's own time is not that of a call: calls of MPI are slices.
+// A message's own time is not a call's: MPI's calls are slices.
 constexpr char kTransfers[] =
     "SELECT x.thread_id, 'message', NULL, NULL, x.start_ns, x.start_ns + x.dur_ns FROM transfer x"
     " JOIN channel c ON c.id = x.channel_id WHERE c.kind IN ('tcp', 'unix', 'pipe')"

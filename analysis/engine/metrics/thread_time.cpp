@@ -10,8 +10,8 @@ namespace {
 
 using ByCause = std::array<std::int64_t, kCauses>;
 
-// The value at `ns` of a total that grows evenly between its readings; outside them that of the
-// nearest.
+// The value at `ns` of a total that grows linearly between readings. Outside of them: the nearest
+// reading's.
 std::int64_t totalAt(const std::vector<TotalAt>& readings, std::int64_t ns) {
   const auto after =
       std::upper_bound(readings.begin(), readings.end(), ns, [](std::int64_t at, const TotalAt& r) {
@@ -27,14 +27,14 @@ std::int64_t totalAt(const std::vector<TotalAt>& readings, std::int64_t ns) {
   return before.total + std::llround(share * static_cast<double>(after->total - before.total));
 }
 
-// Each instant belongs to the wait that began last of those that go on then. The result is in order
-// of time and does not overlap.
+// Each instant belongs to the open wait that began last. The result is in order of time, without
+// overlaps.
 std::vector<Wait> innermost(std::vector<Wait> waits) {
   std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
     return a.time.begin != b.time.begin ? a.time.begin < b.time.begin : a.time.end > b.time.end;
   });
   std::vector<Wait> flat;
-  std::vector<Wait> open;  // begun before `now`; the last is on top
+  std::vector<Wait> open;  // begun before `now`; the last one is on top
   std::int64_t now = 0;
   const auto runUntil = [&](std::int64_t until) {
     while (!open.empty() && now < until) {
@@ -56,7 +56,7 @@ std::vector<Wait> innermost(std::vector<Wait> waits) {
   return flat;
 }
 
-// How long the waits took of each stretch of time, asked for one stretch after the other.
+// How much of each stretch of time the waits took. Stretches must come in order.
 class WaitsInOrder {
  public:
   explicit WaitsInOrder(std::vector<Wait> waits) : waits_(innermost(std::move(waits))) {}
@@ -88,7 +88,7 @@ std::vector<std::int64_t> instantsOf(const ThreadRecord& record) {
   return instants;
 }
 
-// `sums` made as small as `limit` together.
+// Scales `sums` down so that their total is at most `limit`.
 ByCause scaledTo(ByCause sums, std::int64_t limit) {
   const std::int64_t all = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
   if (all <= limit)
@@ -99,8 +99,8 @@ ByCause scaledTo(ByCause sums, std::int64_t limit) {
   return sums;
 }
 
-// Of ticks that came late and were not made up for, readings say more than the wall time: the most
-// uncertain part gives first.
+// Readings exceed the wall time if ticks came late and no later reading corrected them. Reduces the
+// most uncertain parts first.
 void takeFromParts(std::int64_t excess, ThreadTime& time) {
   std::vector<std::int64_t*> parts;
   for (std::int64_t& cause : time.blockedNs)
@@ -119,7 +119,7 @@ void takeFromParts(std::int64_t excess, ThreadTime& time) {
 }  // namespace
 
 ThreadTime accountFor(const ThreadRecord& record) {
-  // While a thread runs, its total is late by up to so much, which the next reading makes up for.
+  // While a thread runs, its total lags by up to this much; the next reading corrects it.
   constexpr std::int64_t kTick = 10'000'000;
   const std::vector<std::int64_t> instants = instantsOf(record);
   WaitsInOrder waits(record.waits);

@@ -7,12 +7,12 @@
 namespace sonde::engine::metrics {
 namespace {
 
-// Dense, with sums in 32 bits: bfloat16 where the device has it, else half. NVIDIA's data sheets of
-// each; where one has 989.4, that is 989.4e12. The longest part of a name that fits decides.
+// Dense FLOPS with 32-bit sums: bfloat16 if the device has it, else half. From NVIDIA's data
+// sheets, e.g. 989.4 TFLOPS is 989.4e12. The longest matching part of a device's name decides.
 struct KnownDevice {
   std::string_view part;
   double flops;
-  std::int64_t multiprocessors;  // that are switched on, as CUDA counts them
+  std::int64_t multiprocessors;  // the enabled ones, as CUDA counts them
 };
 constexpr KnownDevice kDevices[] = {
     {"GB200", 2500e12, 148},  {"B200", 2250e12, 148},     {"H200", 989.4e12, 132},
@@ -57,7 +57,7 @@ Result<std::optional<double>> peakOf(const store::Database& trace, const RankPro
   }
 }
 
-// Of those iterations of which it is known.
+// Sums over the iterations with a known amount.
 struct Sum {
   double amount = 0;
   std::int64_t ns = 0;
@@ -91,7 +91,7 @@ Result<RankWork> workOf(const store::Database& trace,
   if (!peakFlops) {
     SONDE_TRY_ASSIGN(work.peakFlops, peakOf(trace, rank));
   }
-  // Each before the one that it lies within.
+  // Inner iterations come before the one around them.
   SONDE_TRY_ASSIGN(store::Statement rows,
                    trace.prepare("SELECT id, samples, tokens, flops FROM iteration WHERE "
                                  "process_id = ? ORDER BY start_ns DESC, dur_ns, id DESC"));
@@ -100,7 +100,7 @@ Result<RankWork> workOf(const store::Database& trace,
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       return work;
-    WorkAmounts& own = work.ofIterations[rows.integer(0)];  // that of those within it, so far
+    WorkAmounts& own = work.ofIterations[rows.integer(0)];  // so far the sum of inner iterations
     for (std::size_t at = 0; at < own.size(); ++at)
       if (const int column = static_cast<int>(at) + 1; !rows.isNull(column))
         own[at] = rows.real(column);

@@ -20,9 +20,8 @@ namespace {
 
 using store::Statement;
 
-// A pipe or a UNIX socket may be held by several processes, each with a channel row of its own: the
-// end of such a stream is all of them, and has the id of the first. A TCP connection's addresses
-// may be used again, so its rows stay apart.
+// Several processes may hold a pipe or UNIX socket, each with its own channel row. They form one
+// end, named by the first one's id. TCP addresses may be reused, so TCP rows stay separate.
 constexpr char kEnds[] =
     "WITH stream_end AS (SELECT c.id, c.process_id, c.kind, c.remote, c.peer_channel_id, CASE WHEN "
     "c.kind IN ('pipe', 'unix')"
@@ -82,7 +81,7 @@ Result<void> addTransfers(const store::Database& trace, Channels& channels) {
   }
 }
 
-// What to call the other end of a channel.
+// Names for the other end of a channel.
 class PeerNames {
  public:
   static Result<PeerNames> read(const store::Database& trace,
@@ -116,10 +115,11 @@ class PeerNames {
 
  private:
   std::map<std::int64_t, std::string> processes_;
-  std::map<std::int64_t, std::set<std::int64_t>> users_;  // who moved bytes through an end
+  // processes that moved bytes through an end
+  std::map<std::int64_t, std::set<std::int64_t>> users_;
 };
 
-// A connection, and its transfers so far.
+// A connection and its transfers so far.
 struct Connection {
   StreamComparison there;
   StreamComparison back;
@@ -127,7 +127,7 @@ struct Connection {
 
   explicit Connection(bool cut) : there(cut), back(cut) {}
 
-  // Counts it out of those that agree, or that can be compared at all.
+  // Removes the connection from the counts of agreeing or exact pairs if it is not one.
   void finish(Conservation& sum) {
     if (!exact)
       --sum.exactPairs;
@@ -192,7 +192,7 @@ Result<Conservation> conservationOf(const store::Database& trace) {
   SONDE_TRY_ASSIGN(sum.pairs,
                    trace.queryInteger(std::string(kEnds) + kPairs + "SELECT count(*) FROM pair"));
   sum.exactPairs = sum.agreeingPairs = sum.pairs;
-  // SQLite sorts in a file what does not fit into its cache.
+  // SQLite sorts in a file if the rows do not fit into its cache.
   SONDE_TRY_ASSIGN(
       Statement rows,
       trace.prepare(std::string(kEnds) + kPairs +
@@ -207,7 +207,7 @@ Result<Conservation> conservationOf(const store::Database& trace) {
                                                   "WHERE probe IN ('net', 'mpi') AND unrecorded > "
                                                   "0)",
                                                   store::kRecordedInPart)));
-  if (inPart != 0) {  // each process began, stopped or had the probe off for itself
+  if (inPart != 0) {  // each process began, stopped or had the probe off independently
     sum.exactPairs = sum.agreeingPairs = 0;
     return sum;
   }

@@ -1,4 +1,4 @@
-// What went over channels, and whether every byte that one end sent reached the other. Plain
+// The traffic over channels, and whether all bytes that one end sent reached the other. Plain
 // values; reading uses the database's thread.
 #pragma once
 
@@ -14,29 +14,29 @@
 namespace sonde::engine::metrics {
 
 struct PeerTraffic {
-  std::optional<std::int64_t> rank;  // of the process of whose side this is
+  std::optional<std::int64_t> rank;  // of the process on this side
   std::string process;               // its name
   std::string kind;                  // tcp, unix, pipe …
-  std::string peer;  // "rank 1", "process 4711", "4 processes" that moved bytes at the other end of
-                     // one pipe or socket, or the address when it was not recorded
+  std::string peer;  // "rank 1"; "process 4711"; "4 processes" that moved bytes at the other end of
+                     // one pipe or socket; or the address if that end was not recorded
   std::int64_t sentBytes = 0;
   std::int64_t receivedBytes = 0;
   std::int64_t transfers = 0;
   std::int64_t channels = 0;
 };
 
-// Of the ranks' own channels that moved bytes, most bytes first.
+// Covers the ranks' own channels that moved bytes, most bytes first.
 Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
                                            const std::vector<RankProcess>& ranks);
 
-// Over all channels whose both ends were recorded. In a trace that was trimmed only what lies
-// between bytes of both ends is compared, because each end was cut by its own process's time;
-// nothing of one that was recorded in part, or in whose calibration transfers were not recorded.
+// Covers channels with both ends recorded. In a trimmed trace only the range between bytes of both
+// ends is compared, because each end was cut by its own process's time. Nothing is compared if the
+// trace was recorded in part, or transfers were off during calibration.
 struct Conservation {
   std::int64_t pairs = 0;
-  std::int64_t exactPairs = 0;  // every transfer of both ends knows its offset
+  std::int64_t exactPairs = 0;  // the offset of every transfer at both ends is known
   std::int64_t agreeingPairs =
-      0;  // of those: each way the same offsets were sent and received, each byte once
+      0;  // exact pairs in which both ends have the same bytes in each direction, each byte once
   std::int64_t sentBytes = 0;     // over exact pairs
   std::int64_t missingBytes = 0;  // sent, but not received
   std::int64_t unsentBytes = 0;   // received, but not sent

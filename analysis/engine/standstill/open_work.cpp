@@ -11,7 +11,7 @@ namespace {
 
 using store::Statement;
 
-// A trace of an older Sonde has no such table.
+// Traces of older versions do not have the table.
 constexpr std::string_view kHasTable =
     "SELECT count(*) FROM sqlite_schema WHERE name = 'v_open_call'";
 constexpr std::string_view kMayStandStill =
@@ -24,7 +24,8 @@ constexpr std::string_view kOpenCalls =
     " peer, tag, remote, waits_for_tid, channel FROM v_open_call ORDER BY process_id, thread_id, "
     "depth";
 
-// The others are among the open calls. One that its communicator's abort ended is not open.
+// Collectives that are not among the open calls. One that its communicator's abort ended is not
+// open.
 constexpr std::string_view kOpenCollectives =
     "SELECT c.process_id, 0, 0, 'collective', coalesce(m.backend, ''), c.op, c.start_ns, m.job_key,"
     " c.op, c.seq, c.bytes, c.peer, NULL, NULL, NULL, NULL FROM v_collective c"
@@ -39,7 +40,7 @@ constexpr std::string_view kLastCollectives =
     " LEFT JOIN communicator m ON m.id = c.communicator_id WHERE c.dur_ns IS NOT NULL"
     " GROUP BY c.process_id, m.job_key";
 
-// The other end of a channel of MPI is "GROUP/PEER/SELF", with ranks in the group.
+// The other end of an MPI channel is "GROUP/PEER/SELF", with ranks in the group.
 void readPeer(std::string_view remote, OpenCall& call) {
   const std::size_t self = remote.rfind('/');
   const std::size_t peer =

@@ -1,5 +1,5 @@
-// Reads from a trace which calls have no end, and each process's last collective that has one.
-// Plain values; reading uses the database's thread.
+// Reads calls without an end from a trace, and each process's last collective with one. Plain
+// values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/standstill/standstill.h"
@@ -13,15 +13,15 @@
 
 namespace sonde::engine::standstill {
 
-// Whether any process may be in the middle of something: the trace has open calls, and a process
-// that did not end by itself.
+// Whether some process may be in the middle of something: the trace has open calls, and a process
+// that did not exit by itself.
 Result<bool> mayStandStill(const store::Database& trace);
 
-// By process and thread, the outermost first. Collectives without an end whose call has returned,
-// or of which the trace has nothing else, stand last in their process.
+// By process and thread, outermost first. Collectives without an end come last in their process if
+// their call has returned, or if the trace has no such call.
 Result<std::vector<OpenCall>> readOpenCalls(const store::Database& trace);
 
-// By process and group, the last that ended; of group "" the last of all.
+// The last one that ended, by process and group; group "" stands for all groups.
 using LastCollectives = std::map<std::pair<std::int64_t, std::string>, LastCollective>;
 Result<LastCollectives> readLastCollectives(const store::Database& trace);
 

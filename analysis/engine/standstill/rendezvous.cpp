@@ -14,9 +14,9 @@ namespace {
 
 using store::Statement;
 
-// The members of the groups that some process is in, as far as they are known; `process_id`: where
-// the trace has them, by their rank if nothing of theirs tells of the group. A group that was made
-// again has those that began last.
+// The known members of the groups that some process is in. `process_id`: if the trace has the
+// process; found by rank if the process has no record of the group. If a group was created again,
+// the latest members count.
 constexpr std::string_view kMembers =
     "WITH member(job_key, size, position, rank, process_id) AS ("
     "SELECT m.job_key, m.size, b.position, b.rank, coalesce(b.process_id, (SELECT p.id FROM process"
@@ -28,7 +28,7 @@ constexpr std::string_view kMembers =
     " SELECT m.job_key, m.size, m.position, m.rank, m.process_id FROM member m LEFT JOIN process p"
     " ON p.id = m.process_id ORDER BY p.start_ns, m.rank";
 
-// The collective of this number that the process has begun, ended or not.
+// The collective with this number that the process has begun, ended or not.
 constexpr std::string_view kHasEntered =
     "SELECT c.op FROM collective c JOIN communicator m ON m.id = c.communicator_id"
     " WHERE c.process_id = ?1 AND m.job_key = ?2 AND c.seq = ?3 ORDER BY c.op = ?4 DESC LIMIT 1";
@@ -69,7 +69,7 @@ bool isRendezvous(const OpenCall& call) {
          !call.group.empty();
 }
 
-// When the first has entered it.
+// When its first member entered it.
 std::int64_t sinceOf(const Rendezvous& one) {
   std::int64_t first = INT64_MAX;
   for (const Rendezvous::Member& member : one.entered)
@@ -114,7 +114,7 @@ class Finder {
   }
 
  private:
-  // The collective of this number that the process has begun; empty: none.
+  // The collective with this number that the process has begun; empty: none.
   Result<std::string> entersInstead(std::int64_t processId, const Rendezvous& one) {
     if (processId == 0 || !one.seq)
       return std::string();
@@ -186,7 +186,7 @@ Result<std::vector<Rendezvous>> readRendezvous(
 }
 
 std::vector<Deadlock> findDeadlocks(const std::vector<OpenCall>& open) {
-  // The innermost wait of each thread: in that it stands.
+  // The innermost wait of each thread, in which it is stuck.
   std::map<std::pair<std::int64_t, std::int64_t>, const OpenCall*> waits;
   for (const OpenCall& call : open) {
     if (call.threadId == 0)

@@ -1,4 +1,4 @@
-// Who is in an open collective, and who has not entered it. Plain values; reading uses the
+// Finds who is in an open collective and who has not entered it. Plain values; reading uses the
 // database's thread.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace sonde::engine::standstill {
 
-// Of each collective that a rank is in, but not of sends and receives; those that somebody has not
-// entered first, then the oldest. `names`: what processes are called; `knownUntil`: of those that
-// run, until when the trace has all of them.
+// Returns each collective that a rank is in, without sends and receives. Those that a member has
+// not entered come first, then the oldest. `names`: names of processes. `knownUntil`: for running
+// processes, the time up to which the trace is complete.
 Result<std::vector<Rendezvous>> readRendezvous(
     const store::Database& trace,
     const std::vector<OpenCall>& open,

@@ -16,7 +16,7 @@ namespace {
 
 using store::Statement;
 
-// On the job's common clock.
+// Times are on the job's common clock.
 constexpr std::string_view kScopeProgress =
     "SELECT process_id, max(end_ns) FROM v_slice WHERE dur_ns IS NOT NULL AND kind IN ('phase',"
     " 'operation', 'iteration', 'micro_step', 'forward', 'backward', 'optimizer', 'data_load',"
@@ -49,8 +49,8 @@ struct ProcessFacts {
   std::int64_t parentId = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
-  std::optional<std::int64_t> watermarkNs;  // until when the trace has all of it
-  std::optional<std::int64_t> keptNs;       // of a trimmed trace: until when it has any of it
+  std::optional<std::int64_t> watermarkNs;  // up to which its records are complete
+  std::optional<std::int64_t> keptNs;       // of a trimmed trace: end of the kept part
 
   bool endedWell() const {
     return state == "replaced" || (state == "exited" && exitStatus.value_or(0) == 0);
@@ -76,7 +76,7 @@ Result<Processes> readProcesses(const store::Database& trace) {
   return processes;
 }
 
-// By process: the latest of the instants that `sql` gives.
+// By process: the latest instant that `sql` returns.
 Result<std::map<std::int64_t, std::int64_t>> latest(const store::Database& trace,
                                                     std::string_view sql) {
   std::map<std::int64_t, std::int64_t> times;
@@ -93,8 +93,8 @@ bool isScope(const OpenCall& call) {
          call.kind != "wait" && call.kind != "io" && call.kind != "api" && call.kind != "python";
 }
 
-// When each rank got on last. Of a job without annotations the rank is the process that was started
-// first, and may be a shell: there whatever any process does counts.
+// Sets when each rank last made progress. In a job without annotations the rank is the process that
+// started first, perhaps a shell: then the progress of any process counts.
 Result<void> addProgress(const store::Database& trace, std::vector<RankState>& ranks) {
   SONDE_TRY_ASSIGN(const auto scopes, latest(trace, kScopeProgress));
   std::map<std::int64_t, std::int64_t> any;
@@ -115,9 +115,9 @@ Result<void> addProgress(const store::Database& trace, std::vector<RankState>& r
   return {};
 }
 
-// The thread that waits in a collective tells most, then one that waits at all.
+// A thread that waits in a collective comes first, then others that wait.
 void orderByThread(std::vector<OpenCall>& open) {
-  std::map<std::int64_t, int> importance;  // of a thread
+  std::map<std::int64_t, int> importance;  // by thread
   for (const OpenCall& call : open) {
     const int own = call.kind == "collective" ? 0 : isScope(call) ? 2 : 1;
     const auto [at, isNew] = importance.emplace(call.threadId, own);
@@ -140,7 +140,7 @@ std::vector<LostHelper> lostHelpers(const Processes& processes,
                                     std::int64_t sinceNs,
                                     std::int64_t untilNs) {
   constexpr std::int64_t kBeforeNs = 5'000'000'000;
-  constexpr std::int64_t kAtTheEndNs = 500'000'000;  // with the job, not before it
+  constexpr std::int64_t kAtTheEndNs = 500'000'000;  // together with the job, not before it
   std::vector<LostHelper> lost;
   for (const auto& [id, process] : processes) {
     const auto owner = std::find_if(ranks.begin(), ranks.end(), [&](const RankState& rank) {
@@ -162,7 +162,8 @@ std::vector<LostHelper> lostHelpers(const Processes& processes,
   return lost;
 }
 
-// Until when the trace has all of the process: it may have ended before the recording, or after.
+// The time up to which the trace has all of the process; may be before or after the recording's
+// end.
 std::optional<std::int64_t> knownUntil(const ProcessFacts& process) {
   std::optional<std::int64_t> untilNs;
   for (const auto& ns : {process.endNs, process.watermarkNs, process.keptNs}) {
@@ -172,8 +173,8 @@ std::optional<std::int64_t> knownUntil(const ProcessFacts& process) {
   return untilNs;
 }
 
-// Until when all ranks are known, but for those that nobody records any more. `seen`: when open
-// calls were seen last, by process.
+// The time up to which all ranks are known, except those that are no longer recorded. `seen`: when
+// open calls were last seen, by process.
 std::int64_t endOf(const Processes& processes,
                    const std::vector<RankState>& ranks,
                    const std::map<std::int64_t, std::int64_t>& seen) {

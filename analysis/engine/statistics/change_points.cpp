@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// Longer series are cut into so many blocks first: the work is quadratic in windows.
+// Longer series are first averaged over this many blocks: the work is quadratic in windows.
 constexpr std::size_t kMostValues = 1000;
 
 Values part(const Values& values, std::size_t begin, std::size_t end) {
@@ -22,7 +22,7 @@ Values part(const Values& values, std::size_t begin, std::size_t end) {
           values.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-// Between −1 and 1, around 0; equal values have the mean of their ranks.
+// Ranks scaled to −1 … 1; equal values get their mean rank.
 Values ranksOf(const Values& values) {
   const std::size_t count = values.size();
   std::vector<std::size_t> order(count);
@@ -42,8 +42,8 @@ Values ranksOf(const Values& values) {
   return ranks;
 }
 
-// As they are, but no farther from the level around them than three deviations of the noise: what
-// lies alone counts little, and a step keeps its height. Around 0, and at most 1.
+// Clips values to three deviations of the noise around the local level, so that single outliers
+// count little while a step keeps its height. Centred on 0, at most 1 in size.
 Values boundedOf(const Values& values) {
   constexpr std::size_t kAround = 5;
   constexpr double kNormalMad = 1.4826022185056018;
@@ -72,7 +72,7 @@ struct Window {
   std::size_t end = 0;
 };
 
-// The statistic of any window in constant time, from sums over all values before.
+// Computes the statistic of any window in constant time, from prefix sums.
 class SelfNormalised {
  public:
   explicit SelfNormalised(const Values& values)
@@ -99,10 +99,10 @@ class SelfNormalised {
   }
 
  private:
-  using Real = long double;  // sums of squares of sums cancel
+  using Real = long double;  // differences of large sums lose digits
   static constexpr Real kNothing = 1e-9L;
 
-  // The sum of the squares of what the running sum is off the straight line to its end.
+  // The sum of squared differences between the running sum and the straight line to its end.
   Real bridge(std::size_t begin, std::size_t end) const {
     const auto count = static_cast<Real>(end - begin);
     const Real from = sum_[begin];
@@ -119,10 +119,10 @@ class SelfNormalised {
   std::vector<Real> sum_;
   std::vector<Real> ofSums_;
   std::vector<Real> ofSquares_;
-  std::vector<Real> weighted_;  // times their place
+  std::vector<Real> weighted_;  // times their index
 };
 
-// Of neighbours, by ranks, once the medians of both sides are taken out.
+// Correlation of neighbours, by ranks, after subtracting the medians of both sides.
 double correlationIn(const Values& values, const Window& window) {
   Values rest;
   for (const auto& [begin, end] :
@@ -183,10 +183,10 @@ class Segmentation {
     return most;
   }
 
-  // Simulated: the more places and windows there are, the more can be found by chance.
+  // From simulation: more places and windows give more chance findings.
   double limit() const { return std::min(375.0, 100 + 3 * static_cast<double>(values_.size())); }
 
-  // For values that depend on their neighbours, as surely as the window tells.
+  // A factor for values that depend on their neighbours, as far as the window proves it.
   double allowance(const Window& window) const {
     const double error = 1 / std::sqrt(static_cast<double>(window.end - window.begin));
     const double surely = std::clamp(correlationIn(values_, window) + error, 0.0, 0.95);
@@ -206,7 +206,7 @@ Values withoutSlope(Values values, double slope) {
   return values;
 }
 
-// By differences over a tenth of the series: few of them are across a change.
+// From differences over a tenth of the series: few of them cross a change.
 double driftOf(const Values& values) {
   const std::size_t lag = std::max<std::size_t>(values.size() / 10, 1);
   Values slopes;
@@ -221,8 +221,8 @@ void addSlopes(const Values& values, std::size_t begin, std::size_t end, Values&
       slopes.push_back((values[j] - values[i]) / static_cast<double>(j - i));
 }
 
-// Whether a slope that both sides have in common explains less than half of their difference.
-// Looks at the values next to the change alone, of which there are enough.
+// Whether a slope that both sides share explains less than half of their difference. Looks only at
+// values near the change.
 bool isJump(const Values& values, Window window) {
   constexpr std::size_t kEnough = 200;
   window.begin = std::max(window.begin, window.at - std::min(window.at, kEnough));
@@ -249,11 +249,11 @@ void dropSlopes(const Values& values, std::vector<std::size_t>& places) {
       continue;
     }
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
-    i = 0;  // its neighbours have more beside them now
+    i = 0;  // its neighbours now have more values beside them
   }
 }
 
-// The division of [begin, end) that is nearest to two levels, those that the one before `at` gives.
+// The division of [begin, end) closest to two levels: those on both sides of `at`.
 std::size_t sharpened(const Values& values, const Window& window) {
   const double before = median(part(values, window.begin, window.at));
   const double after = median(part(values, window.at, window.end));

@@ -7,10 +7,10 @@
 namespace sonde::engine::statistics {
 namespace {
 
-// From here on Student's t is the normal distribution, to 1e-9.
+// With more degrees, Student's t equals the normal distribution to 1e-9.
 constexpr double kManyDegrees = 1e9;
 
-// std::lgamma writes a global, which other threads may do, too.
+// std::lgamma writes a global that other threads may also write.
 double logGamma(double x) {
   int sign = 0;
   return ::lgamma_r(x, &sign);
@@ -41,7 +41,7 @@ double betaFraction(double a, double b, double x) {
   return value;
 }
 
-// The largest t at or below which `above(t)` still exceeds `p`, for an `above` that falls from 1/2.
+// The largest t for which `above(t)` still exceeds `p`. `above` decreases from 1/2.
 template <typename Above>
 double whereItFallsTo(double p, Above above) {
   double low = 0;
@@ -57,7 +57,7 @@ double whereItFallsTo(double p, Above above) {
   return high;
 }
 
-// The quantile of a distribution that is symmetric around 0, by its upper tail.
+// The quantile of a distribution symmetric around 0, from its upper tail.
 template <typename Above>
 double symmetricQuantile(double p, Above above) {
   if (p == 0.5)

@@ -1,13 +1,13 @@
-// Many tests at once: the more of them, the likelier that one finds something where nothing is.
-// Pure functions; any thread.
+// Corrects for many tests at once: the more tests, the more false findings. Pure functions; any
+// thread.
 #pragma once
 
 #include <vector>
 
 namespace sonde::engine::statistics {
 
-// Each p-value raised so far that, with all those at or below α called significant, the chance of
-// even one false one is at most α, however the tests depend on each other. In the order given.
+// Raises each p-value so that, if all at or below α are called significant, the probability of any
+// false finding is at most α, however the tests depend on each other. Keeps the order.
 //
 // Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6
 // (1979).

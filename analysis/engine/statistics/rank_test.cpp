@@ -11,8 +11,8 @@
 namespace sonde::engine::statistics {
 namespace {
 
-// The values of both samples in ascending order: twice the rank of each, which is whole also where
-// equal values share the middle one, and whose it is.
+// The values of both samples in ascending order, with twice the rank of each and its sample. Equal
+// values share the middle rank; doubled, it stays whole.
 struct Ranked {
   std::vector<std::int64_t> twice;
   std::int64_t twiceSumOfFirst = 0;
@@ -20,7 +20,7 @@ struct Ranked {
 };
 
 Ranked ranksOf(const std::vector<double>& first, const std::vector<double>& second) {
-  std::vector<std::pair<double, bool>> all;  // value, is it of `first`
+  std::vector<std::pair<double, bool>> all;  // value, whether it is of `first`
   all.reserve(first.size() + second.size());
   for (const double value : first)
     all.emplace_back(value, true);
@@ -43,10 +43,10 @@ Ranked ranksOf(const std::vector<double>& first, const std::vector<double>& seco
   return ranked;
 }
 
-// How many of the ways to choose `chosen` of the ranks have each sum: a row of the table of
-// subsets, one rank after the other.
+// The number of ways to choose `chosen` of the ranks for each sum, by dynamic programming over the
+// ranks.
 std::vector<double> waysBySum(const std::vector<std::int64_t>& ranks, std::size_t chosen) {
-  std::int64_t most = 0;  // the largest ones are last
+  std::int64_t most = 0;  // the largest ranks are last
   for (std::size_t i = 0; i < chosen; ++i)
     most += ranks[ranks.size() - 1 - i];
   const auto sums = static_cast<std::size_t>(most) + 1;

@@ -7,7 +7,7 @@
 namespace sonde::engine::statistics {
 namespace {
 
-// Where the `block`-th of `blocks` begins.
+// Where block `block` of `blocks` begins.
 std::ptrdiff_t beginOf(std::size_t block, std::size_t blocks, std::size_t count) {
   return static_cast<std::ptrdiff_t>(block * count / blocks);
 }

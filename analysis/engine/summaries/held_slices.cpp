@@ -22,7 +22,7 @@ Result<void> run(store::Statement& statement) {
   return {};
 }
 
-// The slices come in order of thread and time, of one extent the outer first.
+// Requires: slices by thread and time; for one extent the outer one first.
 class Holding {
  public:
   static Result<Holding> create(const store::Database& trace);

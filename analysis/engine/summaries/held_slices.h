@@ -1,4 +1,4 @@
-// Which slices the ranges of a thread hold, in time. Within engine/metrics.
+// Finds the slices inside the ranges of a thread, by time. Within engine/summaries.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -9,11 +9,10 @@
 namespace sonde::engine::metrics {
 
 // Makes two temporary tables of this connection. held(range_id, slice_id): each range with the
-// slices that its thread began and ended in it; of two of the same extent the outer one holds the
-// other. held_range(id, level, children): each range with the number of ranges that hold it, and of
-// those it holds that are one level deeper.
-// `slices`: a query for (id, is_range) of those that are looked at. One pass over them in order of
-// time; memory grows with the ranges that are open at once.
+// slices that its thread began and ended in it; if two have the same extent, the outer one holds
+// the other. held_range(id, level, children): each range with the number of ranges around it, and
+// the number of ranges directly inside. `slices`: a query for (id, is_range) of the slices to
+// consider. One pass over them in order of time; memory grows with the simultaneously open ranges.
 Result<void> makeHeldSlices(const store::Database& trace, std::string_view slices);
 
 }  // namespace sonde::engine::metrics

@@ -18,7 +18,7 @@ namespace {
 using store::ColumnType;
 using store::Statement;
 
-// The values of one column of a group; those that are NULL are left out.
+// The values of one column of a group, without NULLs.
 struct Values {
   std::vector<std::int64_t> sorted;
 
@@ -96,7 +96,7 @@ Result<std::vector<Group>> readGroups(const store::Database& trace, const Summar
   return list;
 }
 
-// Whole numbers stay whole where no other unit is asked for.
+// Whole numbers stay whole unless the column uses another unit.
 SummaryCell scaled(std::int64_t value, double scale) {
   return scale == 1 ? SummaryCell(value) : SummaryCell(static_cast<double>(value) / scale);
 }
@@ -133,7 +133,7 @@ SummaryCell cellOf(const Group& group, const SummarySource& column, std::int64_t
   }
 }
 
-constexpr int kDecimalsOfUnits = 3;  // of what is shown in mega
+constexpr int kDecimalsOfUnits = 3;  // of values in mega units
 
 SummaryColumn::Kind kindOf(const SummarySource& column) {
   if (column.from != From::Label)

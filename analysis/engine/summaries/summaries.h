@@ -1,6 +1,6 @@
-// The summary tables that users of Nsight Systems know, by the names, columns and units that it
-// gives them ("cuda_gpu_kern_sum", "Total Time (ns)"). Read from a trace on the caller's thread;
-// memory grows with the events of the largest group.
+// Nsight Systems' summary tables, with its names, columns and units ("cuda_gpu_kern_sum", "Total
+// Time (ns)"). Read from a trace on the caller's thread; memory grows with the events of the
+// largest group.
 //
 // Source: docs.nvidia.com/nsight-systems, "nsys stats".
 #pragma once
@@ -20,7 +20,7 @@ struct SummaryColumn {
   enum class Kind { Text, Id, Number };
   std::string title;
   Kind kind = Kind::Number;
-  int decimals = 1;  // that a person is shown of what is not whole
+  int decimals = 1;  // shown of fractional values
 };
 
 using SummaryCell = std::variant<std::monostate, std::int64_t, double, std::string>;
@@ -36,7 +36,7 @@ struct SummaryName {
   std::string_view name;
   std::string_view title;
 };
-// In the order in which they are shown.
+// In display order.
 std::vector<SummaryName> summaryNames();
 
 // NotFound: there is no summary of this name.

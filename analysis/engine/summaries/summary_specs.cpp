@@ -9,7 +9,7 @@ using Columns = std::vector<SummarySource>;
 
 constexpr double kMega = 1e6;
 
-// "Avg (ns)" and its like of one value.
+// "Avg (ns)" and similar columns of one value.
 void addSpread(Columns& columns,
                std::size_t value,
                const std::string& prefix = "",
@@ -34,8 +34,8 @@ Columns timeColumns(const std::string& count, const std::vector<std::string>& la
   return columns;
 }
 
-// What Nsight calls the kinds of a row of v_copy; what moves managed memory has the kind of any
-// other copy, and says so in its name.
+// Nsight's names for the kinds of a row of v_copy. A copy of managed memory has an ordinary kind;
+// only its name shows it.
 constexpr std::string_view kOperation =
     "CASE kind WHEN 'set' THEN '[CUDA memset]' ELSE '[CUDA memcpy ' || "
     "iif(name GLOB 'Memcpy Unified *', 'Unified ', '') || CASE kind "
@@ -56,8 +56,8 @@ std::string styleOf(std::string_view row) {
   return fmt::format("CASE {}.kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END", row);
 }
 
-// Of a row of v_slice. NVTX has the domain before the name, and nothing for the default one. What
-// was imported has its arguments as one text.
+// The name of a row of v_slice. NVTX ranges have the domain before the name; the default domain is
+// empty. Imported slices have their arguments as one text.
 std::string rangeNameOf(std::string_view row) {
   return fmt::format(
       "CASE {0}.category WHEN 'nvtx' THEN coalesce((SELECT value FROM v_arg WHERE owner = 'slice' "
@@ -67,12 +67,12 @@ std::string rangeNameOf(std::string_view row) {
       row);
 }
 
-// Calls of CUDA's or ROCm's API, as probes and importers call them.
+// Calls of the CUDA or ROCm API, by the categories of probes and importers.
 constexpr std::string_view kIsDeviceApi =
     "kind = 'api' AND (category = 'cuda' OR category GLOB 'cuda_*' OR category GLOB '*_runtime' OR "
     "category GLOB '*_driver' OR category = 'Runtime')";
 
-// The launches of device work (`work`), and ranges: what makeHeldSlices() looks at.
+// The launches of device work (`work`) and ranges: the input of makeHeldSlices().
 std::string launchesAndRanges(std::string_view work) {
   return fmt::format(
       "SELECT launch_slice_id AS id, 0 AS is_range FROM ({}) WHERE launch_slice_id IS NOT NULL "
@@ -141,9 +141,9 @@ SummarySpec deviceSum() {
           columns};
 }
 
-// From launch to end: the call (A), the queue between its end and the kernel's begin (Q; not there
-// when the kernel began before the call returned), the kernel (K), and all of it (T): to the end of
-// the call or of the kernel, whichever is later.
+// From launch to end: the call (A); the queue from its end to the kernel's begin (Q; absent if the
+// kernel began before the call returned); the kernel (K); and all of it (T), to the later end of
+// call and kernel.
 SummarySpec kernelExecSum() {
   Columns columns = {{"PID", From::Label, 0},
                      {"TID", From::Label, 1},
@@ -181,8 +181,8 @@ SummarySpec rangeSum(std::string_view name, std::string_view title, std::string_
           all ? timeColumns("Instances", {"Style", "Range"}) : timeColumns("Instances", {"Range"})};
 }
 
-// CROSS JOIN keeps the order of the tables: SQLite knows no sizes of temporary ones, and would read
-// all of one for each row of another.
+// CROSS JOIN keeps the order of the tables. SQLite does not know the sizes of temporary ones, and
+// would read all of one for each row of another.
 SummarySpec rangeKernelSum() {
   Columns columns = {{"NVTX Range", From::Label, 0},
                      {"Style", From::Label, 1},
@@ -207,9 +207,8 @@ SummarySpec rangeKernelSum() {
           launchesAndRanges(kKernels)};
 }
 
-// A range projected onto the devices: from the begin of the first work that was launched in it to
-// the end of the last. Its level counts the ranges around it, and its children are one level
-// deeper.
+// A range projected onto the devices: from the begin of the first work launched in it to the end of
+// the last. Its level counts the ranges around it; its children are one level deeper.
 SummarySpec projectionSum() {
   Columns columns = {{"Range", From::Label, 0},
                      {"Style", From::Label, 1},
@@ -237,8 +236,8 @@ SummarySpec projectionSum() {
           launchesAndRanges(kAllWork)};
 }
 
-// Hardware counters by operation: sums over an operation's stretches, all else weighted by their
-// time. Values go through in thousandths.
+// Hardware counters by operation: sums over an operation's stretches; other values are weighted by
+// time. Values are passed in thousandths.
 SummarySpec counterSum() {
   constexpr double kThousandths = 1e3;
   Columns columns = {
@@ -270,7 +269,7 @@ SummarySpec systemSum() {
           timeColumns("Num Calls", {"Name"})};
 }
 
-// The source is the class of calls that Nsight keeps a call in.
+// The source is Nsight's class of a call.
 SummarySpec mpiSum() {
   return {"mpi_event_sum",
           "MPI Event Summary",

@@ -1,4 +1,4 @@
-// What each summary table is made of: a query and its columns. Within engine/metrics.
+// The definition of each summary table: a query and its columns. Within engine/summaries.
 #pragma once
 
 #include <string>
@@ -7,26 +7,26 @@
 
 namespace sonde::engine::metrics {
 
-// Where a column's cells come from. A group is what has the same labels.
+// The source of a column's cells. A group is all rows with the same labels.
 enum class From {
   Label,     // of the group
   Count,     // events of the group
   Distinct,  // different values
-  Present,   // values that are there
-  Share,     // of the group's total in that of all groups, in %
+  Present,   // values that are not NULL
+  Share,     // of the group's total in the total of all groups, in %
   Total,
   Average,
   Median,
   Least,
   Greatest,
-  Deviation,  // standard, of a sample
+  Deviation,  // standard deviation of a sample
 };
 
 struct SummarySource {
   std::string title;
   From from = From::Label;
   std::size_t index = 0;  // of the label, or of the value
-  double scale = 1;       // what values are divided by
+  double scale = 1;       // divisor of values
 };
 
 struct SummarySpec {
@@ -36,7 +36,7 @@ struct SummarySpec {
   std::size_t values = 1;
   std::string query;  // rows in any order
   std::vector<SummarySource> columns;
-  std::string slices{};  // for makeHeldSlices(), whose tables the query reads; empty: none
+  std::string slices{};  // for makeHeldSlices(), whose tables the query reads; empty: not used
 };
 
 const std::vector<SummarySpec>& summarySpecs();

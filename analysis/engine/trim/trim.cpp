@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using store::Database;
 using store::Statement;
 
-// The span that each process keeps, and, as that of process 0, the span over all.
+// The span that each process keeps; the span over all is that of process 0.
 constexpr std::string_view kWindowSql =
     "CREATE TEMP TABLE span AS SELECT process_id, min(start_ns) AS b, max(start_ns + "
     "coalesce(dur_ns, 0)) AS e"
@@ -33,8 +33,8 @@ constexpr std::string_view kWindowSql =
     "s.process_id = p.id"
     " UNION ALL SELECT 0, min(b), max(e) FROM temp.span;";
 
-// A table whose rows go when they lie outside: how to reach the process, and the columns of the
-// interval.
+// A table whose rows are deleted outside the span: how to find their process, and the columns of
+// their interval.
 struct Timed {
   std::string_view table;
   std::string_view process;  // an expression over x, a row of the table
@@ -49,11 +49,11 @@ constexpr std::string_view kOfChannel = "(SELECT process_id FROM channel WHERE i
 constexpr std::string_view kOfCounter = "(SELECT process_id FROM counter WHERE id = x.counter_id)";
 constexpr std::string_view kOfWakee =
     "(SELECT process_id FROM thread WHERE id = x.wakee_thread_id)";
-// What is still open at its end never ends: {} stands for kForever.
+// Work still open at the end never ends: {} stands for kForever.
 constexpr std::int64_t kForever = 4'000'000'000'000'000'000;
 constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, {})";
-// A device's work is of the iteration in which it was launched, whenever it ran; what has no
-// launch, and what is of no call, by its own time.
+// A device's work belongs to the iteration that launched it, whenever it ran. Work without a
+// launch, or without a call, counts by its own time.
 constexpr std::string_view kOfLauncher =
     "coalesce((SELECT t.process_id FROM slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = "
     "x.launch_slice_id), (SELECT process_id FROM stream WHERE id = x.stream_id))";
@@ -62,7 +62,7 @@ constexpr std::string_view kLaunchStart =
 constexpr std::string_view kLaunchEnd =
     "coalesce((SELECT start_ns + coalesce(dur_ns, 0) FROM slice WHERE id = x.launch_slice_id), "
     "x.start_ns + coalesce(x.dur_ns, {}))";
-// One that is a kernel goes with it.
+// A collective with a kernel follows the kernel.
 constexpr std::string_view kOfCall = "iif(x.kernel_id IS NULL, x.process_id, NULL)";
 constexpr Timed kTimed[] = {
     {"kernel", kOfLauncher, kLaunchStart, kLaunchEnd},
@@ -80,8 +80,8 @@ constexpr Timed kTimed[] = {
     {"note", "x.process_id", "x.ts_ns", "x.ts_ns"},
 };
 
-// Whether row x meets its process' span; an instant belongs to it when it lies in it. Rows of no
-// process and notes without a time stay.
+// Whether row x is outside its process's span; an instant is inside if it lies in the span. Rows
+// without a process, and notes without a time, stay.
 std::string outside(const Timed& timed) {
   return fmt::format(
       "EXISTS (SELECT 1 FROM temp.keeping k WHERE k.process_id = {0} AND ({1} >= k.e OR ({2} <= "
@@ -103,7 +103,7 @@ Result<void> dropTimed(Database& trace, const TrimOptions& options) {
                   options.last));
 }
 
-// Slices that overlap, and those that anything kept refers to, with all that are around them.
+// Keeps slices that overlap, those that kept rows refer to, and all slices around them.
 Result<void> dropSlices(Database& trace) {
   const std::string end = fmt::format("x.start_ns + coalesce({}, {{}})", store::drawnSql("x"));
   return trace.exec(
@@ -125,7 +125,8 @@ Result<void> dropSlices(Database& trace) {
                   outside({"slice", kOfThread, "x.start_ns", end})));
 }
 
-// A reference to what is gone becomes NULL where the schema allows it; otherwise its row goes, too.
+// A reference to a deleted row becomes NULL if the schema allows it; otherwise its row is deleted,
+// too.
 Result<void> closeReferences(Database& trace) {
   std::vector<std::string> repairs;
   {

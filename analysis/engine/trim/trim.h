@@ -1,5 +1,4 @@
-// Cuts a few iterations out of a trace, as a smaller trace that is whole in itself. Free functions;
-// any thread.
+// Cuts a few iterations out of a trace, as a complete smaller trace. Free functions; any thread.
 #pragma once
 
 #include "base/progress.h"
@@ -19,11 +18,12 @@ struct TrimOptions {
   Progress progress = {};
 };
 
-// Keeps what overlaps those iterations: of a process that has them, its own span of them; of any
-// other, the span over all. Slices keep their whole length, and what a kept row refers to (parent,
-// scope, launch) is kept, too. Processes, threads, channels, communicators, clocks and what
-// recording lost stay as they are; findings, which judged the whole run, go. InvalidArgument: no
-// such iterations (the message has those there are), or the output exists. Others as openTrace.
+// Keeps what overlaps those iterations: in a process that has them, its own span of them; in any
+// other, the span over all. Slices keep their whole length. Rows that a kept row refers to (parent,
+// scope, launch) are kept, too. Processes, threads, channels, communicators, clocks and losses of
+// the recording stay as they are. Findings are deleted, since they judged the whole run.
+// InvalidArgument: no such iterations (the message lists the existing ones), or the output exists.
+// Others as openTrace.
 Result<void> trim(const TrimOptions& options);
 
 }  // namespace sonde::engine::trim

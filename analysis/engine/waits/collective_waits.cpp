@@ -67,10 +67,10 @@ class Parts {
   std::vector<RankPart> parts_;
 };
 
-// Clocks of several hosts are not one: ranks meet those of their own.
+// Clocks of different hosts differ: a rank meets only ranks of its own host.
 constexpr const char* kOrder = " ORDER BY g.job_key, c.seq, p.host_id, c.op";
 
-// None is done before all that it needs have come.
+// A rank's call does not end before all the ranks it needs have come.
 Result<void> readCalls(const store::Database& trace, WaitSink& sink) {
   Parts parts(sink);
   return store::forEachRow(
@@ -96,7 +96,7 @@ Result<void> readCalls(const store::Database& trace, WaitSink& sink) {
       });
 }
 
-// Where devices do it, their kernels wait for each other.
+// If devices run the collective, their kernels wait for each other.
 Result<void> readKernels(const store::Database& trace, WaitSink& sink) {
   Parts parts(sink);
   return store::forEachRow(

@@ -1,8 +1,8 @@
-// How the work of one stream came to begin: when its launch had reached it, and when what was
+// Why the work of a stream began when it did: its launch had reached the device, and the work
 // before it was done. Plain values.
 //
-// A launch takes its time to reach a device, also while that is busy: that time does not begin with
-// the end of the work before.
+// A launch takes its time to reach a device also while the device is busy. That time does not start
+// at the end of the previous work.
 #pragma once
 
 #include "analysis/engine/waits/wait_sink.h"
@@ -16,16 +16,16 @@ namespace sonde::engine::waits {
 
 struct DeviceLaunch {
   LaneIndex thread;
-  bool hasReturned;    // the call, when the work began
-  std::int64_t from;   // then its end, else its begin
-  std::int64_t after;  // the end of the stream's work before it, or Wait::kStart
+  bool hasReturned;    // the call had returned when the work began
+  std::int64_t from;   // the call's end if it had returned, else its begin
+  std::int64_t after;  // the end of the stream's previous work, or Wait::kStart
   std::int64_t begin;  // of the work
 
   std::int64_t passedNs() const noexcept { return begin > from ? begin - from : 0; }
 };
 
-// What launches take at least to reach devices, in ns: what nine of ten do that find their stream
-// idle. The others may have waited for more than that.
+// The least time in ns that launches take to reach a device: 90 % of those that find their stream
+// idle take this long. The others may have waited for more.
 class LaunchLatency {
  public:
   void add(const std::vector<DeviceLaunch>& launches);
@@ -35,7 +35,7 @@ class LaunchLatency {
   std::vector<std::int64_t> idle_[2];  // by whether the call had returned
 };
 
-// That `stream` waited for each of them.
+// Adds `stream`'s wait for each launch.
 void addLaunchWaits(LaneIndex stream,
                     const std::vector<DeviceLaunch>& launches,
                     LaunchLatency& latency,

@@ -1,8 +1,7 @@
-// Waits of devices for threads, of their streams for each other, and of threads for devices.
+// Waits of devices for threads, of streams for each other, and of threads for devices.
 //
-// A stream's work is done in the order in which it was launched. So what the host, or another
-// stream, waits for by a call is the last work of a stream that was launched before that call, or
-// before the record of an event.
+// A stream does its work in launch order. When a call makes the host or another stream wait, it
+// waits for the stream's last work that was launched before the call, or before an event's record.
 #include "analysis/engine/waits/device_launches.h"
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
@@ -22,10 +21,10 @@ namespace {
 using store::Statement;
 
 struct Work {
-  std::int64_t launch;  // by the host's clock; its own begin where that is not known
+  std::int64_t launch;  // by the host's clock; the work's own begin if unknown
   std::int64_t begin;
-  std::int64_t after;  // the end of the stream's work before it, or Wait::kStart
-  std::int64_t until;  // by when it and all before it are done
+  std::int64_t after;  // the end of the stream's previous work, or Wait::kStart
+  std::int64_t until;  // when it and all before it are done
 };
 
 class Stream {
@@ -38,17 +37,17 @@ class Stream {
   std::int64_t device() const noexcept { return device_; }
   std::vector<DeviceLaunch>& launches() noexcept { return launches_; }
 
-  // Requires: by begin. Returns when what was there before was done.
+  // Requires: ordered by begin. Returns when the work before was done.
   std::int64_t add(std::int64_t launch, std::int64_t begin, std::int64_t end) {
     const std::int64_t after = works_.empty() ? Wait::kStart : std::min(works_.back().until, begin);
     const std::int64_t until = works_.empty() ? end : std::max(works_.back().until, end);
-    // A launch that another thread made meanwhile is one that came before, as the stream saw it.
+    // A launch that another thread made meanwhile counts as earlier, as the stream saw it.
     launch = works_.empty() ? launch : std::max(works_.back().launch, launch);
     works_.push_back({launch, begin, after, until});
     return after;
   }
 
-  // When all was done that had been launched before `ns`; nullopt: there was nothing.
+  // When all work launched before `ns` was done; nullopt: there was no such work.
   std::optional<std::int64_t> doneBefore(std::int64_t ns) const {
     const auto behind = firstAfter(ns);
     return behind == works_.begin() ? std::nullopt : std::optional((behind - 1)->until);
@@ -84,11 +83,11 @@ class Stream {
   std::vector<DeviceLaunch> launches_;
 };
 
-// A call of the host's that waits, and what `sync` says that it is for.
+// A host call that waits, and what it waits for according to `sync`.
 struct HostSync {
   enum class For { Stream, Device, Event };
   For what = For::Device;
-  std::int64_t stream = 0;  // that is waited for, or that the event was recorded on; 0: not known
+  std::int64_t stream = 0;  // that is waited for, or that the event was recorded on; 0: unknown
   std::int64_t recorded = 0;
 };
 
@@ -140,8 +139,8 @@ class DeviceWaits {
   std::map<std::int64_t, std::vector<const Stream*>> streamsOf_;     // by process
   std::unordered_set<std::int64_t> asynchronous_;                    // names of calls
   std::map<std::pair<std::int64_t, std::int64_t>, HostSync> syncs_;  // by process and correlation
-  std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> devices_;  // by thread and launch:
-                                                                          // whom it gave work
+  // by thread and launch: the device that got work
+  std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> devices_;
   std::map<std::int64_t, std::int64_t> waitedUntil_;  // by thread: its last wait for a device
 };
 
@@ -164,8 +163,8 @@ Result<void> DeviceWaits::readStreams() {
                            });
 }
 
-// It begins when it has been launched and its stream has come so far. A copy that is none of those
-// that go on by themselves is waited for by its own call.
+// Work begins when it has been launched and its stream is ready. A copy waits inside its own call,
+// unless the call is asynchronous.
 void DeviceWaits::addWork(const Statement& row) {
   Stream* const on = stream(row.integer(0));
   if (on == nullptr)
@@ -212,8 +211,7 @@ Result<void> DeviceWaits::readWork() {
   return {};
 }
 
-// A stream that is told to wait for an event goes on with the next work when what was before the
-// event on its stream is done.
+// A stream that waits for an event starts its next work when the work before that event is done.
 Result<void> DeviceWaits::readEventWaits() {
   return store::forEachRow(
       trace_,
@@ -250,7 +248,7 @@ Result<void> DeviceWaits::readSyncs() {
       });
 }
 
-// By thread in the order of time, as waitedUntil_ wants them.
+// By thread in the order of time, as waitedUntil_ requires.
 Result<void> DeviceWaits::readCalls() {
   return store::forEachRow(
       trace_,
@@ -280,7 +278,7 @@ void DeviceWaits::waitFor(const HostSync& what, const Call& call) {
   waitForAny(call);
 }
 
-// Nothing says which device is meant: the thread's own, to which it gave work last.
+// The trace does not name the device. Assumes the one that the thread gave work to last.
 std::optional<std::int64_t> DeviceWaits::deviceOf(const Call& call) const {
   const auto given = devices_.find(call.thread);
   if (given == devices_.end())
@@ -289,7 +287,7 @@ std::optional<std::int64_t> DeviceWaits::deviceOf(const Call& call) const {
   return behind == given->second.begin() ? std::nullopt : std::optional(std::prev(behind)->second);
 }
 
-// All of its streams. What was done when the thread last waited has been waited for.
+// Waits for all streams of the device. Leaves out work that was done at the thread's last wait.
 void DeviceWaits::waitForDevice(const Call& call) {
   const auto device = deviceOf(call);
   const auto [waited, isFirst] = waitedUntil_.emplace(call.thread, INT64_MIN);
@@ -300,7 +298,7 @@ void DeviceWaits::waitForDevice(const Call& call) {
   waited->second = std::max(waited->second, call.begin);
 }
 
-// Where nothing is known but that it waited: for the last work that ended meanwhile.
+// Only the wait itself is known: assumes the last work that ended during it.
 void DeviceWaits::waitForAny(const Call& call) {
   const Stream* last = nullptr;
   std::optional<std::int64_t> done;

@@ -1,5 +1,5 @@
-// Waits of threads of which nothing says what lets them go on. Lest their times drift away from
-// those of the threads that they work with, they go on where their process's driver is.
+// Waits of threads of which the trace does not name the waker. Such a thread goes on where its
+// process's driver is, so that its times stay close to those of the threads it works with.
 #include "analysis/engine/waits/thread_pauses.h"
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
@@ -31,7 +31,7 @@ class Followers {
   }
 
  private:
-  // Of waits for another thread it is known for whom.
+  // Reads the waits for another thread whose waker is known.
   Result<void> readHandoffs() {
     return store::forEachRow(
         trace_, "SELECT slice_id FROM handoff", [&](const Statement& row) -> Result<void> {
@@ -40,8 +40,8 @@ class Followers {
         });
   }
 
-  // Totals of the time in which a thread ran, or wanted to, of which one may not have changed and
-  // then has no sample.
+  // Totals of the time a thread ran or was runnable. A total that did not change may have no
+  // sample.
   Result<void> readAccounts() {
     struct {
       std::int64_t thread = 0;

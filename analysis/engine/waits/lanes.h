@@ -13,11 +13,11 @@ namespace sonde::engine::waits {
 using LaneIndex = std::uint32_t;
 inline constexpr LaneIndex kNoLane = std::numeric_limits<LaneIndex>::max();
 
-// A stretch of a thread without anything recorded around it.
+// An outermost slice of a thread: nothing recorded is around it.
 struct Outermost {
   std::int64_t begin;
   std::int64_t end;
-  std::int64_t waitId = 0;  // the slice, of one that was a wait for something, and not for a time
+  std::int64_t waitId = 0;  // the slice's id if it waited for something other than a time
 };
 
 struct ThreadFacts {
@@ -25,7 +25,7 @@ struct ThreadFacts {
   LaneIndex lane = kNoLane;
   bool hasIterations = false;
   std::vector<Outermost> outermost;
-  std::vector<Outermost> requestWaits;  // calls of MPI that see requests done, by end
+  std::vector<Outermost> requestWaits;  // MPI calls that complete requests, by end
 };
 
 struct Lanes {

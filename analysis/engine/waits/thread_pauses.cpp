@@ -11,7 +11,7 @@ std::int64_t overlapOf(const Pause& pause, const Accounted& part) noexcept {
   return std::min(pause.end, part.end) - std::max(pause.begin, part.begin);
 }
 
-// Whether the thread was blocked for at least half of the pause; takes that from what is left.
+// Whether the thread was blocked for at least half of the pause. Subtracts that from what is left.
 bool wasBlocked(const Pause& pause, std::vector<Accounted>& accounted) {
   Place part = std::lower_bound(
       accounted.begin(), accounted.end(), pause.begin, [](const Accounted& each, std::int64_t ns) {

@@ -1,5 +1,4 @@
-// When a thread did nothing, as far as that can be told of one that has recorded nothing meanwhile.
-// Plain values.
+// Finds when a thread that recorded nothing was idle. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +12,19 @@ struct Pause {
   std::int64_t lengthNs() const noexcept { return end - begin; }
 };
 
-// A stretch of a thread's time in which it was known for how long it neither ran nor wanted to.
+// A stretch of a thread's time, with how long the thread was neither running nor runnable in it.
 struct Accounted {
   std::int64_t begin;
   std::int64_t end;
   std::int64_t blockedNs;
 };
 
-// Those of `pauses` in which the thread did nothing, by their begin. Where its time is accounted
-// for the longest are, as far as it was blocked for so long; where it is not, those of kLongPauseNs
-// or more. Requires: both in order, without overlaps.
+// Returns the pauses in which the thread was idle, by begin. Where its time is accounted for, takes
+// the longest pauses, up to the blocked time. Elsewhere takes those of at least kLongPauseNs.
+// Requires: both in order, without overlaps.
 std::vector<Pause> idlePauses(std::vector<Pause> pauses, std::vector<Accounted> accounted);
 
-inline constexpr std::int64_t kShortPauseNs = 20'000;  // shorter ones are none
+inline constexpr std::int64_t kShortPauseNs = 20'000;  // shorter ones do not count
 inline constexpr std::int64_t kLongPauseNs = 200'000;
 
 }  // namespace sonde::engine::waits

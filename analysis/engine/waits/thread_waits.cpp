@@ -26,7 +26,7 @@ Result<void> readHandoffs(const store::Database& trace, WaitSink& sink) {
       });
 }
 
-// A channel's messages with one tag are counted; without a tag they have one that MPI has not.
+// Messages of a channel are counted by tag. Messages without a tag get one that MPI does not use.
 struct Message {
   std::int64_t channel;
   std::int64_t tag;
@@ -41,7 +41,7 @@ struct Message {
 constexpr const char* kMessageColumns =
     "x.channel_id, coalesce(x.tag, -4611686018427387904), x.offset, x.start_ns, x.thread_id";
 
-// Of MPI: a receive, or the wait for it, ends when its message has been sent.
+// MPI: a receive, or the wait for it, ends after its message was sent.
 Result<void> readMessages(const store::Database& trace, WaitSink& sink) {
   std::vector<Message> sent;
   SONDE_TRY(store::forEachRow(
@@ -82,7 +82,7 @@ Result<void> readMessages(const store::Database& trace, WaitSink& sink) {
       });
 }
 
-// Of sockets and pipes: a receive has its last byte when that was sent.
+// Sockets and pipes: a receive gets its last byte after that was sent.
 Result<void> readBytes(const store::Database& trace, WaitSink& sink) {
   struct Sent {
     std::int64_t until;  // offset behind the last byte
@@ -128,7 +128,7 @@ Result<void> readBytes(const store::Database& trace, WaitSink& sink) {
       });
 }
 
-// A process begins where its parent is.
+// A process begins where its parent is at that time.
 Result<void> readProcesses(const store::Database& trace, WaitSink& sink) {
   std::map<LaneIndex, std::int64_t> first;
   for (const auto& [id, facts] : sink.lanes().threads)

@@ -41,7 +41,7 @@ std::int64_t WaitSink::waitsFrom(std::int64_t thread,
   const auto facts = lanes_.threads.find(thread);
   if (facts == lanes_.threads.end())
     return begin;
-  // They end in order, since they do not overlap.
+  // Ordered by end, since they do not overlap.
   const std::vector<Outermost>& calls = facts->second.requestWaits;
   const auto call =
       std::lower_bound(calls.begin(), calls.end(), end, [](const Outermost& each, std::int64_t ns) {

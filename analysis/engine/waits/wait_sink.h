@@ -17,13 +17,14 @@ class WaitSink {
  public:
   explicit WaitSink(Lanes& lanes) : lanes_(lanes) {}
 
-  // What cannot be, as clocks of two processes that disagree have it, or a damaged file, is left
-  // out.
+  // Drops impossible waits. They come from clocks of two processes that disagree, or a damaged
+  // file.
   void add(const Wait& wait);
   void add(Meeting meeting);
 
-  // Where the thread began to wait for what was done at `end`, which it had asked for at `begin` by
-  // a call that ended at `callEnd`: in that call, or in a later one that waits for requests.
+  // Where the thread began to wait for something that was done at `end`. A call from `begin` to
+  // `callEnd` requested it. The thread waits in that call, or in a later one that waits for
+  // requests.
   std::int64_t waitsFrom(std::int64_t thread,
                          std::int64_t begin,
                          std::int64_t callEnd,
@@ -45,13 +46,13 @@ class WaitSink {
   Waits found_;
 };
 
-// Of threads: hand-offs, messages, bytes of sockets and pipes, and the begin of processes.
+// Waits of threads: hand-offs, messages, bytes of sockets and pipes, and the start of processes.
 Result<void> addThreadWaits(const store::Database& trace, WaitSink& sink);
-// Of ranks that meet, by their threads or by their devices' kernels.
+// Waits of ranks that meet, by their threads or by their devices' kernels.
 Result<void> addCollectiveWaits(const store::Database& trace, WaitSink& sink);
-// Of devices for threads and for each other's streams, and of threads for devices.
+// Waits of devices for threads and for each other's streams, and of threads for devices.
 Result<void> addDeviceWaits(const store::Database& trace, WaitSink& sink);
-// Of threads of which nothing says what lets them go on.
+// Waits of threads of which the trace does not name the waker.
 Result<void> followDrivers(const store::Database& trace, WaitSink& sink);
 
 }  // namespace sonde::engine::waits

@@ -24,9 +24,9 @@ constexpr double kRawBar = 6;
 constexpr double kBarGap = 4;
 constexpr double kGroupGap = 8;
 constexpr std::size_t kLabelLetters = 36;
-constexpr int kTicks = 8;  // about so many
+constexpr int kTicks = 8;  // approximately
 
-// Okabe and Ito, "Color Universal Design" (2008), but for black.
+// Okabe and Ito, "Color Universal Design" (2008), without black.
 constexpr std::array<const char*, kMostSeries> kColours = {
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"};
 constexpr const char* kRest = "#999999";
@@ -99,7 +99,7 @@ class Drawing {
     return isRest || series >= kColours.size() ? kRest : kColours.at(series);
   }
 
-  // Title, notes, legend; where the bars begin.
+  // Draws title, notes and legend; returns where the bars begin.
   double drawHead() {
     head_ += text(kMargin, 26, chart_.title, " font-size=\"16\" font-weight=\"bold\"");
     double y = 44;
@@ -127,7 +127,7 @@ class Drawing {
     return y + 32;
   }
 
-  // Where they end.
+  // Returns where the groups end.
   double drawGroups(double y) {
     for (const BarChart::Group& group : chart_.groups) {
       bars_ += fmt::format("<g><title>{}</title>", svgEscaped(group.label));

@@ -1,6 +1,6 @@
-// Times as stacked bars, one SVG picture: groups of bars, of each its parts without what recording
-// took, with the interval of its error, and below it the parts as they were recorded. All lengths
-// are on one axis from 0; nothing is rescaled. Plain values and a pure function.
+// Times as stacked bars in one SVG picture. Each bar shows its parts without the cost of recording,
+// with an error interval; below it are the parts as recorded. All bars share one axis from 0. Plain
+// values and a pure function.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct BarChart {
     std::int64_t rawNs = 0;  // as recorded
   };
   struct Bar {
-    std::string label;        // within its group; empty: it is alone in it
-    std::vector<Part> parts;  // from 0 on
+    std::string label;        // within its group; empty: the group's only bar
+    std::vector<Part> parts;  // starting at 0
     std::int64_t ns = 0;      // the sum of its parts
     std::int64_t lowNs = 0;
     std::int64_t highNs = 0;
@@ -31,13 +31,13 @@ struct BarChart {
 
   std::string title;
   std::vector<std::string> notes;   // a line each, below the title
-  std::vector<std::string> series;  // of the legend; the last may stand for several
-  bool lastIsRest = false;          // … and does
-  bool corrected = false;           // else the bars are as recorded, and alone
-  std::vector<Group> groups;        // from above
+  std::vector<std::string> series;  // for the legend; the last may stand for several
+  bool lastIsRest = false;          // … and it does
+  bool corrected = false;           // false: the bars are as recorded; no second bar
+  std::vector<Group> groups;        // from top to bottom
 };
 
-// Colours can be told apart whatever colours one sees for this many series and a rest.
+// For this many series and a rest, colours stay distinct with any kind of colour vision.
 inline constexpr std::size_t kMostSeries = 7;
 
 std::string svgOf(const BarChart& chart);

@@ -14,9 +14,9 @@
 namespace sonde::exports {
 namespace {
 
-// What viewers call the arrows from a launch; torch.profiler's name for them.
+// The category of arrows from a launch; torch.profiler's name.
 constexpr std::string_view kLaunchCategory = "ac2g";
-constexpr std::int64_t kLineStep = 1LL << 32;  // from the tid of one line of a track to the next
+constexpr std::int64_t kLineStep = 1LL << 32;  // between the tids of two lines of a track
 
 class ChromeWriter : public TimelineVisitor {
  public:
@@ -53,21 +53,21 @@ class ChromeWriter : public TimelineVisitor {
   fmt::memory_buffer line_;
   bool first_ = true;
   std::unordered_map<std::string, std::string> quoted_;
-  std::int64_t pid_ = 0;  // of the track or counter that is written now
+  std::int64_t pid_ = 0;  // of the current track or counter
   std::int64_t tid_ = 0;
   TimelineTrack::Kind track_ = TimelineTrack::Kind::Thread;
   std::string name_;
-  std::string place_;  // members that all its spans have
+  std::string place_;  // members common to all its spans
   std::int64_t lanes_ = 1;
   std::int64_t asyncId_ = 0;
-  std::string counter_;  // members that all its samples have
+  std::string counter_;  // members common to all its samples
   std::string unit_;
   int ranks_ = 0;
   model::OptionalInt rank_{};
   model::OptionalInt worldSize_{};
 };
 
-// Names come again and again; arguments do not, and come as JSON.
+// Names repeat, so they are cached; arguments do not, and already are JSON.
 const std::string& ChromeWriter::quoted(std::string_view text) {
   using nlohmann::json;
   auto [entry, isNew] = quoted_.try_emplace(std::string(text));
@@ -169,8 +169,8 @@ Result<void> ChromeWriter::nameLine(std::int64_t shownTid,
   return endEvent();
 }
 
-// A thread's spans that overlap without nesting are asynchronous events: viewers would drop the one
-// or the other of two such `X`. Those of a stream or a connection get lines of their own.
+// A thread's spans that overlap without nesting become asynchronous events, since viewers drop one
+// of two overlapping `X`. Those of a stream or connection get lines of their own.
 Result<std::int64_t> ChromeWriter::lineOf(const TimelineSpan& span) {
   if (track_ == TimelineTrack::Kind::Thread || span.lane == 0)
     return tid_;
@@ -251,7 +251,7 @@ Result<void> ChromeWriter::counter(const TimelineCounter& counter) {
   return {};
 }
 
-// JSON has no number that is none.
+// JSON has no NaN or infinity.
 Result<void> ChromeWriter::sample(std::int64_t ns, double value, model::OptionalInt iteration) {
   if (!std::isfinite(value))
     return {};
@@ -264,7 +264,7 @@ Result<void> ChromeWriter::sample(std::int64_t ns, double value, model::Optional
   return endEvent();
 }
 
-// As torch.profiler describes them, and whose they are; empty: nothing is known of any.
+// The devices in torch.profiler's form, with their owners; empty: nothing is known of any.
 Result<std::string> devicesOf(const store::Database& trace) {
   constexpr std::string_view kDevices =
       "SELECT coalesce(json_group_array(json_patch(json_object('id', d.ordinal), json_object("

@@ -1,6 +1,6 @@
-// A trace in the Trace Event Format, as chrome://tracing, Perfetto, TensorBoard and
-// HolisticTraceAnalysis read it: torch.profiler's dialect, with what that cannot say in members
-// that they pass over and `sonde import` reads (docs/cli/export.md).
+// A trace in the Trace Event Format, for chrome://tracing, Perfetto, TensorBoard and
+// HolisticTraceAnalysis. It uses torch.profiler's dialect; other facts go into members that these
+// ignore and `sonde import` reads (docs/cli/export.md).
 //
 // Source: "Trace Event Format" (Google, 2016).
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace sonde::exports {
 
-// Times are microseconds after the file's baseTimeNanoseconds, with three decimals: exact.
+// Times are exact: microseconds after the file's baseTimeNanoseconds, with three decimals.
 Result<void> exportChrome(const store::Database& trace,
                           OutputFile& output,
                           const Progress& progress = {});

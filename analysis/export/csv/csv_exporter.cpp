@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using store::ColumnType;
 using store::Statement;
 
-// What the recorder and the window keep for themselves.
+// Internal tables of the recorder and the window.
 constexpr std::string_view kInternal[] = {
     "ingested", "ingest_state", "open_scope", "line", "lod", "sqlite_stat1", "sqlite_stat4"};
 
@@ -39,7 +39,7 @@ void appendText(std::string& line, std::string_view text) {
   line.push_back('"');
 }
 
-// A real as short as it reads back the same; NULL is nothing.
+// Writes reals with as few digits as read back exactly, and NULL as an empty cell.
 void appendCell(std::string& line, const Statement& row, int column) {
   switch (row.columnType(column)) {
     case ColumnType::Null:
@@ -90,7 +90,7 @@ Result<void> writeTable(const store::Database& trace,
   return output.finish();
 }
 
-// Those that have a file, if they have rows.
+// Tables that get a file if they have rows.
 Result<std::vector<std::string>> tablesOf(const store::Database& trace) {
   SONDE_TRY_ASSIGN(std::vector<std::string> tables, namesOf(trace, "table"));
   std::erase_if(tables, [](const std::string& table) {

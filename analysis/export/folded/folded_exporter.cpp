@@ -31,8 +31,8 @@ class FoldedWriter : public TimelineVisitor {
  private:
   struct Open {
     PathTree::Frame frame;
-    PathTree::Path path;  // its own, of what was open when it began
-    bool isWhole;         // all of that is open now
+    PathTree::Path path;  // path of itself, from the spans open when it began
+    bool isWhole;         // all spans of the path are still open
     std::int64_t endNs;
     std::int64_t firstEndNs;  // of it and of all that began before it
   };
@@ -47,8 +47,8 @@ class FoldedWriter : public TimelineVisitor {
 
   std::map<std::int64_t, std::string> processes_;  // frames, by shown pid
   PathTree paths_;
-  PathTree::Path root_ = PathTree::kRoot;  // of the thread; kRoot: of no thread
-  std::vector<Open> open_;                 // in the order in which they began
+  PathTree::Path root_ = PathTree::kRoot;  // of the thread; kRoot: no thread
+  std::vector<Open> open_;                 // in the order of their begins
   std::vector<PathTree::Frame> frames_;    // pathOf()'s
   std::int64_t nowNs_ = 0;
 };
@@ -77,8 +77,8 @@ Result<void> FoldedWriter::track(const TimelineTrack& track) {
   return {};
 }
 
-// Gives the time until then to the span that began last of those that are open, and so each instant
-// to one, however they overlap.
+// Gives the time until `ns` to the open span that began last, so that each instant counts once even
+// if spans overlap.
 void FoldedWriter::advance(std::int64_t ns) {
   while (!open_.empty()) {
     const Open& last = open_.back();
@@ -94,7 +94,7 @@ void FoldedWriter::advance(std::int64_t ns) {
   dropEnded(ns);
 }
 
-// What ended below a span that is open: nothing that begins from now on hangs below it.
+// Removes spans that ended below an open span: no new span can be their child.
 void FoldedWriter::dropEnded(std::int64_t ns) {
   if (open_.empty() || open_.back().firstEndNs > ns)
     return;
@@ -111,7 +111,7 @@ void FoldedWriter::dropEnded(std::int64_t ns) {
   }
 }
 
-// Of one that begins now. Those of what is open that are not whole any more have no path of their
+// The path of a span that begins now. Open spans that are no longer whole do not get paths of their
 // own: most of them never get time.
 PathTree::Path FoldedWriter::pathOf(PathTree::Frame frame) {
   std::size_t whole = open_.size();
@@ -124,7 +124,7 @@ PathTree::Path FoldedWriter::pathOf(PathTree::Frame frame) {
   return paths_.pathOf(whole == 0 ? root_ : open_[whole - 1].path, frames_);
 }
 
-// What has no known end has no length to show.
+// Ignores spans without a known end.
 Result<void> FoldedWriter::span(const TimelineSpan& span) {
   if (root_ == PathTree::kRoot || !span.durNs)
     return {};

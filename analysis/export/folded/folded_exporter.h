@@ -1,6 +1,6 @@
-// Where threads spent their time, as folded stacks: a line "process;thread;outer;inner 1234" for
-// each path of nested slices, with the nanoseconds that were not in a slice further in. For
-// flamegraph.pl, speedscope, inferno and the like.
+// Thread time as folded stacks: a line "process;thread;outer;inner 1234" for each path of nested
+// slices, with the nanoseconds outside of inner slices. For flamegraph.pl, speedscope, inferno and
+// the like.
 #pragma once
 
 #include "analysis/export/output_file.h"

@@ -44,7 +44,7 @@ void fill(perfetto::DebugAnnotation& annotation, const json& value) {
 
 constexpr int kMaxDepth = 64;
 
-// Without what lies deeper than kMaxDepth: a file may have nested arguments a million deep.
+// Drops levels below kMaxDepth: a file's arguments may be nested a million deep.
 json parse(std::string_view text) {
   return json::parse(
       text, [](int depth, json::parse_event_t, json&) { return depth <= kMaxDepth; }, false);

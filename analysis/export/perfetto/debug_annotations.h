@@ -7,7 +7,7 @@
 
 namespace sonde::exports {
 
-// `json`: an object. A text that is none becomes one annotation, "args".
+// `json`: an object. Any other text becomes one annotation, "args".
 void addAnnotations(std::string_view json, perfetto::TrackEvent& event);
 
 }  // namespace sonde::exports

@@ -21,9 +21,9 @@ using perfetto::TrackDescriptor;
 using perfetto::TrackEvent;
 
 constexpr std::uint32_t kSequence = 1;
-constexpr std::uint32_t kPacketTag = 1 << 3 | 2;  // Trace.packet, of a length
+constexpr std::uint32_t kPacketTag = 1 << 3 | 2;  // Trace.packet, length-delimited
 
-// The uuid of a track says what it is of.
+// The kind of a track, as a part of its uuid.
 enum class Uuid : std::uint64_t { Process = 1, Thread, Stream, Channel, Counter };
 
 std::uint64_t uuidOf(Uuid what, std::int64_t id, std::int64_t lane = 0) noexcept {
@@ -31,10 +31,10 @@ std::uint64_t uuidOf(Uuid what, std::int64_t id, std::int64_t lane = 0) noexcept
          (static_cast<std::uint64_t>(id) & ((std::uint64_t{1} << 44) - 1));
 }
 
-// Texts that are written once and meant by a number from then on.
+// Texts that are written once and then referred to by number.
 class Interned {
  public:
-  // The number, and whether it is new.
+  // Returns the number, and whether it is new.
   std::pair<std::uint64_t, bool> numberOf(std::string_view text) {
     const auto [entry, isNew] = numbers_.try_emplace(std::string(text), numbers_.size() + 1);
     return {entry->second, isNew};
@@ -77,14 +77,14 @@ class PerfettoWriter : public TimelineVisitor {
 
   OutputFile& output_;
   std::int64_t zeroNs_;
-  TracePacket packet_;  // the one that is being made
+  TracePacket packet_;  // the current packet
   std::string bytes_;
   Interned names_;
   Interned categories_;
   std::unordered_map<std::int64_t, std::uint64_t> processes_;  // uuids, by shown pid
   Uuid trackKind_ = Uuid::Thread;
   std::int64_t trackId_ = 0;
-  std::uint64_t parent_ = 0;  // of the lanes but the first
+  std::uint64_t parent_ = 0;  // parent of all lanes but the first
   std::string trackName_;
   std::vector<Lane> lanes_;
   std::uint64_t counter_ = 0;
@@ -183,8 +183,8 @@ Result<void> PerfettoWriter::closeInnermost(Lane& lane) {
   return write();
 }
 
-// Ends those that do not hold `next`. One that ends where `next` begins holds it if it is of no
-// length and lies deeper; what is on a further lane has a depth of its own.
+// Closes open spans that do not contain `next`. A span that ends where `next` begins contains it if
+// `next` has no length and is deeper. Spans on further lanes have depths of their own.
 Result<void> PerfettoWriter::closeUntil(Lane& lane, const TimelineSpan& next, bool overlaps) {
   const auto holds = [&](const Open& open) {
     return open.depth < next.depth && (!open.endNs || *open.endNs > next.startNs ||

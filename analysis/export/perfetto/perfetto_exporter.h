@@ -11,8 +11,8 @@
 
 namespace sonde::exports {
 
-// Times are nanoseconds of the job's common clock; where that begins below 0, they count from its
-// origin, because the format has none below 0.
+// Times are nanoseconds of the job's common clock. If that begins below 0, they count from its
+// origin, since the format has no negative times.
 Result<void> exportPerfetto(const store::Database& trace,
                             OutputFile& output,
                             const Progress& progress = {});

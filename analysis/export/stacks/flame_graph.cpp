@@ -17,10 +17,10 @@ constexpr double kFlameWidth = 1200;
 constexpr int kRow = 17;
 constexpr int kTop = 40;
 constexpr double kFlameLetter = 7.0;  // of the font below
-constexpr double kLeast = 0.1;        // pixels of a frame that is drawn
+constexpr double kLeast = 0.1;        // smallest width of a drawn frame, in pixels
 
-// The picture's own behaviour. Each frame is a group with where it begins and how wide it is, as
-// shares of the whole, and its text.
+// The picture's script. Each frame is a group with its begin and width, as shares of the whole, and
+// its text.
 constexpr std::string_view kScript = R"js(<script><![CDATA[
 "use strict";
 const frames = Array.from(document.getElementsByClassName("f"));
@@ -60,8 +60,8 @@ bool isPython(std::string_view text) {
          text.find(".py:", open) != std::string_view::npos;
 }
 
-// The same name has the same colour in every picture: reds for native code, blues for Python, grey
-// for what is no code.
+// A name has the same colour in every picture: reds for native code, blues for Python, grey for all
+// else.
 std::string colourOf(std::string_view text, std::uint32_t depth) {
   std::uint32_t hash = 2166136261;  // FNV-1a
   for (const char each : text)

@@ -1,5 +1,5 @@
-// Times by path as a picture: a flame graph, one SVG file that any browser shows. Click on a frame:
-// it fills the picture; on the lowest: back. "/" asks for a word and marks the frames that have it.
+// A flame graph: times by path as one SVG file for any browser. A click on a frame zooms to it; a
+// click on the lowest zooms out. "/" asks for a word and marks the frames that contain it.
 //
 // Source: Brendan Gregg, "The Flame Graph", ACM Queue 14(2), 2016.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace sonde::exports {
 
-// What the frames' widths are: which time ("CPU time"), in ns, or which bytes.
+// The meaning of the frames' widths: a time in ns ("CPU time"), or bytes.
 struct FlameMeasure {
   std::string_view what;
   bool isBytes = false;
 };
 
-// Frames that would be narrower than a tenth of a pixel are left out.
+// Leaves out frames narrower than a tenth of a pixel.
 Result<void> writeFlameGraph(const PathTree& paths,
                              std::string_view title,
                              const FlameMeasure& measure,

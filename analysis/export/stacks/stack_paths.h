@@ -10,8 +10,8 @@
 
 namespace sonde::exports {
 
-// Below a frame for the process ("rank 0") and, with `byThread`, one for the thread. A function of
-// Python is "name (file.py:12)". "[truncated]" stands for outer frames that are missing.
+// The first frame is the process ("rank 0"); with `byThread` the second is the thread. A Python
+// function is "name (file.py:12)". "[truncated]" stands for missing outer frames.
 Result<PathTree> stackPaths(const store::Database& trace,
                             std::span<const model::StackTime> times,
                             bool byThread);

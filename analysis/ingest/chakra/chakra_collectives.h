@@ -16,14 +16,14 @@ namespace sonde::ingest {
 
 class ChakraCollectives {
  public:
-  // What a node that communicates does; none: it does not say, or is none.
+  // The operation of a node that communicates; unset: unknown, or the node does not communicate.
   static std::optional<model::CollectiveOp> opOf(const ChakraNode& node);
 
-  // `row` has the slice or the kernel of the node. Requires: opOf(node).
+  // `row` refers to the node's slice or kernel. Requires: opOf(node).
   void add(const ChakraNode& node, model::Collective row);
 
-  // Stores them in the order in which they began; each but sends and receives gets its ordinal in
-  // its group as its sequence number. Requires: a transaction is open.
+  // Stores the rows ordered by begin. Each, except sends and receives, gets its ordinal in its
+  // group as sequence number. Requires: an open transaction.
   Result<void> finish(store::TraceWriter& writer,
                       model::ProcessId process,
                       model::OptionalInt rank);
@@ -38,7 +38,7 @@ class ChakraCollectives {
     model::Collective row{};
   };
 
-  std::map<std::string, Group> groups_;  // by name; empty: that of all ranks
+  std::map<std::string, Group> groups_;  // by name; empty: the group of all ranks
   std::vector<Call> calls_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMessagesPerReport = 1024;
 constexpr std::string_view kCategory = "chakra";
-constexpr std::int64_t kDevice = 0;  // files do not say which
+constexpr std::int64_t kDevice = 0;  // files do not name it
 
 bool isOnDevice(const ChakraNode& node) {
   return node.isHost ? !*node.isHost : node.stream.has_value();
@@ -44,7 +44,7 @@ std::string_view wordOf(ChakraType type) noexcept {
   return kWords[static_cast<std::size_t>(type)];
 }
 
-// What a device did depends on the node of the host that began it: of several the last.
+// Device work depends on the host node that launched it; of several the last one.
 constexpr std::string_view kScopesSql =
     "UPDATE {0} SET launch_slice_id = iif(s.kind = 'api', s.id, NULL), "
     "scope_id = iif(s.kind IN ('api', 'collective'), s.scope_id, s.id) "
@@ -219,7 +219,7 @@ Result<void> ChakraImporter::addCollective(const ChakraNode& node, const Depende
   return {};
 }
 
-// A file of nothing but durations is a workload for a simulator.
+// A file that only has durations is a workload for a simulator.
 Result<void> ChakraImporter::checkContent(const std::string& file) const {
   if (kept_ > 1 && begunLater_ == 0)
     return Error{ErrorCode::Unsupported,

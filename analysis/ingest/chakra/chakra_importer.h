@@ -1,5 +1,5 @@
-// One execution trace of MLCommons Chakra (`.et`: protobuf messages, plain or gzip) as the rows of
-// one process.
+// Imports an execution trace of MLCommons Chakra (`.et`: protobuf messages, plain or gzip) as the
+// rows of one process.
 //
 // Owned by one import, on one thread. Memory: buffers of fixed size, the largest node, the names,
 // the collectives and the iterations.
@@ -24,15 +24,15 @@ namespace sonde::ingest {
 
 class ChakraImporter {
  public:
-  // Intermediate data goes to files in `scratch`. `rank`: whose the file is, if its name says so.
+  // Intermediate data goes to files in `scratch`. `rank`: from the file's name, if it has one.
   ChakraImporter(store::TraceWriter& writer,
                  const std::filesystem::path& scratch,
                  std::string hostName,
                  model::OptionalInt rank,
                  BytesRead bytesRead);
 
-  // Once. Requires: a transaction is open. Corrupt: nothing
-  // in the file could be read. Unsupported: its nodes have no times.
+  // Call once. Requires: an open transaction. Corrupt: nothing in the file is readable.
+  // Unsupported: its nodes have no times.
   Result<ImportedFile> import(ByteSource source);
 
  private:
@@ -57,14 +57,14 @@ class ChakraImporter {
   ChakraCollectives collectives_;
   model::StringId argsKey_{};
   bool hasMetadata_ = false;       // the first message was read
-  std::uint64_t kept_ = 0;         // nodes that have rows
-  std::uint64_t begunLater_ = 0;   // of them, that do not begin at 0
+  std::uint64_t kept_ = 0;         // nodes that became rows
+  std::uint64_t begunLater_ = 0;   // of them, those that do not begin at 0
   std::uint64_t withoutTime_ = 0;  // nodes with neither start nor duration
   std::uint64_t messages_ = 0;
   ImportedFile result_;
 };
 
-// The rank that the name of a file has by Chakra's custom: 3 of "trace.3.et".
+// The rank in a file name by Chakra's convention: 3 for "trace.3.et".
 model::OptionalInt chakraRankOf(const std::filesystem::path& file);
 
 }  // namespace sonde::ingest

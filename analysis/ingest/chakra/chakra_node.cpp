@@ -25,8 +25,8 @@ constexpr const char* kNoMessage = "is not of the format";
 constexpr const char* kWrongType = "has a field of another type";
 constexpr std::int64_t kNsPerMicro = 1000;
 
-// The parser keeps a field whose wire type is not the schema's among those that it does not know.
-// `isOurs`: whether the schema here has the number.
+// Whether a field has the wrong wire type: the parser puts those among the unknown fields.
+// `isOurs`: whether this schema has the number.
 template <typename IsOurs>
 bool hasStranger(const std::string& unknown, const IsOurs& isOurs) {
   CodedInputStream input(reinterpret_cast<const std::uint8_t*>(unknown.data()),
@@ -38,7 +38,7 @@ bool hasStranger(const std::string& unknown, const IsOurs& isOurs) {
   return false;
 }
 
-// Lists have the even numbers of attributes.
+// Attributes that are lists have even field numbers.
 bool isBad(const chakra::Attribute& attribute) {
   constexpr int kLast = chakra::Attribute::kStringValFieldNumber;
   return hasStranger(attribute.unknown_fields(),
@@ -58,7 +58,7 @@ bool isBad(const chakra::Node& node) {
                      [](int number) { return number <= chakra::Node::kAttrFieldNumber; });
 }
 
-// A number that does not fit is text.
+// A number that does not fit becomes text.
 json whole(std::uint64_t value) {
   return value;
 }
@@ -90,7 +90,7 @@ json valueOf(const chakra::Attribute& attribute) {
   return nullptr;
 }
 
-// None: it is no whole number, or does not fit.
+// Unset: not a whole number, or does not fit.
 model::OptionalInt integerOf(const json& value) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (value.is_boolean())
@@ -104,7 +104,7 @@ model::OptionalInt integerOf(const json& value) {
 
 std::optional<model::CollectiveOp> opOf(const json& value) {
   using Op = model::CollectiveOp;
-  // Chakra's CollectiveCommType.
+  // In the order of Chakra's CollectiveCommType.
   constexpr Op kOps[] = {Op::Allreduce,
                          Op::Reduce,
                          Op::Allgather,

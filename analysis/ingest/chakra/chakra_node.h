@@ -1,5 +1,5 @@
-// One node of a Chakra execution trace, as its message says it. Plain values, and the functions
-// that read them; any thread.
+// One node of a Chakra execution trace, and functions that read it from its message. Plain values;
+// any thread.
 //
 // Source: MLCommons Chakra, schema/protobuf/et_def.proto, and the attributes that its converter of
 // PyTorch's traces writes.
@@ -33,14 +33,14 @@ struct ChakraNode {
   std::vector<std::uint64_t> controlDeps;
   std::vector<std::uint64_t> dataDeps;
   bool hasTime = false;  // a start or a duration
-  bool fits = true;      // its times are within 64 bits of ns
+  bool fits = true;      // its times fit into 64 bits of ns
   std::int64_t startNs = 0;
   std::int64_t durNs = 0;
   // Attributes that have columns.
   std::optional<bool> isHost;
   model::OptionalInt stream{};
   model::OptionalInt thread{};
-  model::OptionalInt bytes{};  // that it communicates, else of its tensor
+  model::OptionalInt bytes{};  // bytes communicated, else the size of its tensor
   model::OptionalInt source{};
   model::OptionalInt destination{};
   std::optional<model::CollectiveOp> op;
@@ -48,9 +48,9 @@ struct ChakraNode {
   std::string args;  // all attributes, shapes and types, as a JSON object
 };
 
-// Why the message is none; nullptr: `node` has it.
+// Returns why the message is invalid; nullptr: `node` is set.
 const char* readChakraNode(const std::string& message, ChakraNode& node);
-// The same of the message that every file begins with.
+// The same for the message at the start of every file.
 const char* readChakraMetadata(const std::string& message);
 
 }  // namespace sonde::ingest

@@ -28,7 +28,7 @@ Result<void> Dependencies::add(Kind kind, std::uint64_t on, const Row& of) {
   return dependencies_.add({on, of, kind});
 }
 
-// To the next node of another id.
+// Advances to the next node with another id.
 Result<void> Dependencies::advance() {
   const bool had = hasNode_;
   const std::uint64_t before = node_.id;
@@ -40,7 +40,7 @@ Result<void> Dependencies::advance() {
   }
 }
 
-// From the node that finish() is at.
+// Makes a link from the node that finish() has reached.
 model::Link Dependencies::linkOf(const Dependency& dependency) const {
   model::Link link;
   link.kind = dependency.kind == Kind::Control ? "control-dependency" : "data-dependency";

@@ -1,6 +1,5 @@
-// What the nodes of an execution trace depend on, as links. Nodes may name others that come later
-// in the file. Staged by id, so that memory does not grow with the trace. Owned by one importer, on
-// one thread.
+// Turns the dependencies between an execution trace's nodes into links. Nodes may refer to later
+// ones. Staged by id, so memory does not grow with the trace. Owned by one importer, on one thread.
 #pragma once
 
 #include "analysis/ingest/input/external_sorter.h"
@@ -17,7 +16,7 @@ namespace sonde::ingest {
 class Dependencies {
  public:
   enum class Kind : std::uint8_t { Control, Data };
-  // The row that a node became; 0: none.
+  // The row of a node; 0: none.
   struct Row {
     model::Owner owner = model::Owner::Slice;
     std::int64_t id = 0;
@@ -29,12 +28,11 @@ class Dependencies {
   Result<void> addNode(std::uint64_t node, const Row& row);
   Result<void> add(Kind kind, std::uint64_t on, const Row& of);
 
-  // Stores a link for each dependency between nodes that have rows. Requires: a transaction is
-  // open.
+  // Stores a link for each dependency between nodes with rows. Requires: an open transaction.
   Result<void> finish(store::TraceWriter& writer);
 
-  // After finish(): dependencies on nodes that are not there, of nodes on themselves, and nodes
-  // with another's id.
+  // After finish(): the number of dependencies on missing nodes, of nodes on themselves, and of
+  // nodes with a duplicate id.
   std::uint64_t dangling() const noexcept { return dangling_; }
   std::uint64_t circular() const noexcept { return circular_; }
   std::uint64_t repeated() const noexcept { return repeated_; }
@@ -63,7 +61,7 @@ class Dependencies {
   ExternalSorter<Node, NodeOrder> nodes_;
   ExternalSorter<Dependency, DependencyOrder> dependencies_;
   std::int64_t count_ = 0;
-  Node node_{};  // that finish() is at
+  Node node_{};  // that finish() has reached
   bool hasNode_ = false;
   std::uint64_t dangling_ = 0;
   std::uint64_t circular_ = 0;

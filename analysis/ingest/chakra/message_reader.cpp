@@ -7,7 +7,7 @@
 namespace sonde::ingest {
 namespace {
 
-// Real nodes have some KiB; a length beyond this is damage.
+// Real nodes have a few KiB; a length beyond this means damage.
 constexpr std::uint64_t kLargest = 64 << 20;
 
 }  // namespace

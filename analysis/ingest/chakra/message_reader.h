@@ -1,4 +1,4 @@
-// Reads a file of protobuf messages, each after its length, as Chakra's execution traces are.
+// Reads a file of length-prefixed protobuf messages, such as Chakra's execution traces.
 //
 // Owned by one importer, on one thread. Memory: the largest message.
 #pragma once
@@ -17,11 +17,11 @@ class MessageReader {
  public:
   explicit MessageReader(ByteSource source) : source_(std::move(source)) {}
 
-  // The next message into `message`; false: the file has ended. Corrupt, with the place: it ends
-  // within a message, or a length is none; nothing can be read after that.
+  // Reads the next message into `message`; false: end of file. Corrupt, with the place: the file
+  // ends inside a message, or a length is invalid; nothing can be read after that.
   Result<bool> next(std::string& message);
 
-  // Where the last message begins, in the file as it is when it is inflated.
+  // Where the last message begins, in the inflated file.
   std::uint64_t offset() const noexcept { return offset_; }
   const ByteSource& source() const noexcept { return source_; }
 
@@ -34,7 +34,7 @@ class MessageReader {
   std::array<char, 64 << 10> buffer_{};
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::uint64_t position_ = 0;  // of what has been taken
+  std::uint64_t position_ = 0;  // of the bytes already read
   std::uint64_t offset_ = 0;
 };
 

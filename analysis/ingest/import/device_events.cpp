@@ -16,7 +16,7 @@ const model::DeviceWork& workOf(const DeviceEvents::Work& work) {
   return std::visit([](const auto& row) -> const model::DeviceWork& { return row.work; }, work);
 }
 
-// Walks the launches beside the events, which are in the same order.
+// Walks through the launches in step with the events, which have the same order.
 class LaunchCursor {
  public:
   explicit LaunchCursor(HostSlices& slices) : slices_(slices) {}
@@ -27,7 +27,7 @@ class LaunchCursor {
     std::optional<Launch> launch;
     bool isAmbiguous = false;
   };
-  // Requires: keys come ascending, and of one key what began first.
+  // Requires: ascending keys; for one key ordered by begin.
   Result<Found> find(const LaunchKey& key, std::int64_t startNs) {
     if (key != key_)
       SONDE_TRY(gather(key));
@@ -40,8 +40,7 @@ class LaunchCursor {
   }
 
  private:
-  // Reads the calls with this key: all of them if it is an external id, else the first of each
-  // process.
+  // Reads the calls with this key: all of them for an external id, else the first of each process.
   Result<void> gather(const LaunchKey& key) {
     key_ = key;
     taken_ = 0;
@@ -57,7 +56,7 @@ class LaunchCursor {
   }
 
   bool isWanted() const {
-    if (launch_.key.isShared())  // an operator only where it has no call
+    if (launch_.key.isShared())  // an operator only if it has no call
       return launch_.slice != 0 || candidates_.empty();
     constexpr std::size_t kMostProcesses = 1024;
     return candidates_.size() < kMostProcesses &&
@@ -90,7 +89,7 @@ class LaunchCursor {
   bool has_ = false;
   LaunchKey key_{};
   std::vector<Launch> candidates_;  // with the key
-  std::size_t taken_ = 0;           // of them, by what was found before
+  std::size_t taken_ = 0;           // of them, those already returned
 };
 
 struct Store {

@@ -1,7 +1,7 @@
-// The kernels, copies and synchronisation of an imported trace, joined to the API calls that
-// launched them, and waits for an event to its record.
+// The kernels, copies and synchronisation of an imported trace. Joins work to the API calls that
+// launched it, and waits for events to the events' records.
 //
-// Staged by correlation, so that memory does not grow with the trace. Owned by one importer, on one
+// Staged by correlation, so memory does not grow with the trace. Owned by one importer, on one
 // thread.
 #pragma once
 
@@ -26,21 +26,19 @@ class DeviceEvents {
   // Intermediate data goes to files in `folder`.
   explicit DeviceEvents(const std::filesystem::path& folder);
 
-  // Ids are given by the caller; launch and scope are not read. `process`: whose correlations and
-  // external ids they are. `externalId` counts where there is no correlation.
+  // The caller assigns ids; launch and scope are ignored. `process`: owner of the correlations and
+  // external ids. `externalId` is used if there is no correlation.
   Result<void> add(const Work& work, model::ProcessId process, model::OptionalInt externalId = {});
-  // `recordCorrelation`: of the call that recorded the event that is waited for. `waitsForId` is
-  // not read.
+  // `recordCorrelation`: of the call that recorded the awaited event. `waitsForId` is ignored.
   Result<void> add(const model::Sync& sync,
                    model::ProcessId process,
                    model::OptionalInt recordCorrelation = {});
 
-  // Stores everything, `shiftNs` later. A launch is looked up by correlation; of several calls with
-  // the same one the first is taken. Where calls of several processes have it, it is the one that
-  // began before the work, if the others did not; else there is none. By external id the first work
-  // is of the first call, the second of the second, and what comes after the last call's of that.
-  // It leaves out work outside of `window`. Requires: a transaction is open, and
-  // `slices.finish()`, whose launches this takes.
+  // Stores everything inside `window`, shifted by `shiftNs`. A launch is found by its correlation;
+  // if several calls have it, the first counts. If calls of several processes have it, the launch
+  // is the only one that began before the work; if that is not unique, there is none. By external
+  // id the first work belongs to the first call, the second to the second, and all further work to
+  // the last call. Requires: an open transaction, and `slices.finish()`, whose launches this reads.
   Result<void> finish(store::TraceWriter& writer,
                       HostSlices& slices,
                       std::int64_t shiftNs,
@@ -54,11 +52,12 @@ class DeviceEvents {
   };
   const LeftOut& leftOut() const noexcept { return leftOut_; }
 
-  // After finish() and when places are stored: lines on kernels that lie over later ones.
+  // After finish(), once places are stored: one line per kernel that overlaps later ones.
   Result<std::vector<std::string>> overlaps(store::TraceWriter& writer, std::int64_t shiftNs) {
     return overlaps_.describe(writer, shiftNs);
   }
-  // Number of events whose correlation calls of several processes share, and nothing tells which.
+  // Number of events with a correlation that calls of several processes share, without a way to
+  // decide.
   std::uint64_t ambiguous() const noexcept { return ambiguous_; }
 
  private:

@@ -1,5 +1,5 @@
-// One event of the Trace Event Format (Chrome's, which torch.profiler writes, too), as its text
-// says it. Plain values; any thread.
+// The fields of one event of the Trace Event Format (Chrome's, also torch.profiler's). Plain
+// values; any thread.
 //
 // Source: "Trace Event Format" (Google, 2016); for torch.profiler, kineto's output_json.cpp.
 #pragma once
@@ -14,29 +14,29 @@ namespace sonde::ingest {
 
 using OptionalNumber = std::optional<std::int64_t>;
 
-// A time, in ns, or the base that is added to all: none is beyond the year 2043, so that the sum of
-// the two is a time, too (model::isTime).
+// Whether this is valid as a time in ns, or as the base added to all times. The limit is the year
+// 2043, so that the sum of both is a valid time, too (model::isTime).
 constexpr std::int64_t kLatestNs = (std::int64_t{1} << 61) - 1;
 constexpr bool isTime(std::int64_t ns) noexcept {
   return ns >= -kLatestNs && ns <= kLatestNs;
 }
 
-// A number or text that names something. Old files write some numbers as texts, "0x1f" among them.
+// A number or text that identifies something. Old files write some numbers as texts, e.g. "0x1f".
 struct Label {
-  std::string_view text{};  // of a text: what is in the quotes; of a number: its digits
+  std::string_view text{};  // of a text: the part inside the quotes; of a number: its digits
   OptionalNumber number{};
 };
 
-// What the values of an event are read for.
+// The uses of an event's values.
 enum class ValueUse : std::uint8_t { Event, Launch, Device, Collective, Metadata };
 constexpr std::size_t kValueUses = 5;
-// Values that are there, not null, and not of the type that they should be.
+// Values that are present, not null, and of the wrong type.
 struct UnreadableValues {
   std::uint32_t count = 0;
   std::string_view first{};  // its name, which outlives the event
 };
 
-// The arguments that have columns. What is not there, or not of the type it should be, is none.
+// The arguments that have columns. Missing ones and those of the wrong type are unset.
 struct EventArgs {
   std::string_view json{};  // all of them: "{…}"; empty when there are none
   OptionalNumber correlation{};
@@ -48,7 +48,7 @@ struct EventArgs {
   OptionalNumber graphNodeId{};
   OptionalNumber registers{};
   OptionalNumber sharedBytes{};
-  // What only `sonde export` writes.
+  // Only written by `sonde export`.
   OptionalNumber staticSharedBytes{};
   OptionalNumber dynamicSharedBytes{};
   OptionalNumber localBytes{};
@@ -60,15 +60,15 @@ struct EventArgs {
   std::string_view syncKind{};
   std::string_view copyDetails{};  // XLA's: "kind_src:device size:4096 …"
   std::string_view taskType{};     // Ascend's: "AI_CORE"
-  // Of metadata.
+  // Metadata.
   std::string_view name{};
   std::string_view host{};
-  OptionalNumber hostId{};  // tells hosts of one name apart; only in an export
+  OptionalNumber hostId{};  // distinguishes hosts with one name; only in an export
   OptionalNumber pid{};
   OptionalNumber tid{};
   OptionalNumber rank{};
   OptionalNumber worldSize{};
-  // Of NCCL's kernels.
+  // NCCL's kernels.
   std::string_view collective{};
   std::string_view dtype{};
   std::string_view group{};
@@ -84,8 +84,8 @@ struct EventArgs {
 };
 
 struct TraceEvent {
-  std::size_t place = 0;  // of its bracket, in the text that it was parsed from
-  bool isEmpty = true;    // "{}", by which XLA ends its lists
+  std::size_t place = 0;  // of its bracket, in the parsed text
+  bool isEmpty = true;    // "{}", XLA's end of a list
   char phase = '\0';
   std::string_view category{};
   std::string_view name{};
@@ -94,11 +94,11 @@ struct TraceEvent {
   Label id{};
   bool idIsLocal = false;  // to the process
   bool bindsEnclosing = false;
-  bool hasBindId = false;  // it is the end of an arrow, too
+  bool hasBindId = false;  // it is also the end of an arrow
   OptionalNumber startNs{};
   OptionalNumber durNs{};
-  bool badTime = false;  // a time is there that is none
-  // What only `sonde export` writes.
+  bool badTime = false;  // it has an invalid time
+  // Only written by `sonde export`.
   std::string_view kind{};
   OptionalNumber iteration{};
   OptionalNumber lane{};

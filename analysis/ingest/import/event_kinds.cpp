@@ -24,7 +24,7 @@ const Value* find(const std::pair<std::string_view, Value> (&table)[size],
   return nullptr;
 }
 
-// kineto's ActivityType.h; the capitalised ones are of before 2022.
+// From kineto's ActivityType.h; the capitalised ones are from before 2022.
 constexpr std::pair<std::string_view, EventTable> kTables[] = {
     {"kernel", EventTable::Kernel},
     {"Kernel", EventTable::Kernel},
@@ -70,7 +70,7 @@ constexpr std::pair<std::string_view, DataType> kDataTypes[] = {
     {"bfloat16", DataType::Bfloat16},
 };
 
-// Longer names before those that they begin with or hold.
+// Longer names come before those that they begin with or contain.
 constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
     {"reducescatter", CollectiveOp::ReduceScatter},
     {"allreduce", CollectiveOp::Allreduce},
@@ -81,14 +81,14 @@ constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
     {"gather", CollectiveOp::Gather},
     {"scatter", CollectiveOp::Scatter},
     {"barrier", CollectiveOp::Barrier},
-    // A kernel of this name serves all calls made of sends and receives; alone among them an
-    // all-to-all is a collective.
+    // One kernel name serves all calls made of sends and receives. Only all-to-all among them is a
+    // collective.
     {"sendrecv", CollectiveOp::Alltoall},
     {"send", CollectiveOp::Send},
     {"recv", CollectiveOp::Receive},
 };
 
-// Lower case, and without what joins words.
+// Lower case, without word separators.
 std::string plain(std::string_view name) {
   std::string text;
   for (const char c : name)
@@ -127,7 +127,7 @@ bool isOperatorName(std::string_view name) noexcept {
 }
 
 SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noexcept {
-  // Before there was user_annotation these were operators.
+  // Before user_annotation existed these were operators.
   const SliceKind* const kind = find(kKinds, category);
   if (kind != nullptr && *kind != SliceKind::Operator)
     return *kind;

@@ -11,7 +11,7 @@ constexpr std::size_t kSlicesInMemory = 300'000;  // of the largest record, 40 M
 
 }  // namespace
 
-// Of two that begin together the longer holds the other; of equals the one of the outer layer.
+// If two begin together, the longer contains the other; of equals, the one of the outer layer.
 bool HostSlices::ByPlace::operator()(const Staged& a, const Staged& b) const noexcept {
   return std::tie(a.thread, a.startNs, b.endNs, a.kind, a.id) <
          std::tie(b.thread, b.startNs, a.endNs, b.kind, b.id);
@@ -154,7 +154,7 @@ Result<void> HostSlices::addLaunches(const Staged& slice) {
   if (!slice.hasExternalId)
     return {};
   launch.key = LaunchKey::externalId(process, slice.externalId);
-  if (!isCall) {  // an operator, of which no call was recorded
+  if (!isCall) {  // an operator without a recorded call
     launch.slice = 0;
     launch.scope = slice.id;
   }
@@ -169,8 +169,8 @@ std::int64_t HostSlices::sliceOf(const FlowPoint& point, std::int64_t next) cons
   return point.isNext ? next : placer_.innermostAt(point.ns);
 }
 
-// Looks up the points of the current thread that lie before this instant, at which `next` begins:
-// no slice comes any more that could hold them.
+// Settles the points of the current thread before this instant, at which `next` begins: no later
+// slice can contain them.
 Result<void> HostSlices::settleFlows(std::int64_t beforeNs, std::int64_t next) {
   const auto isSettled = [&] {
     const bool isAtNext = nextFlow_.isNext && next != 0 && nextFlow_.ns == beforeNs;
@@ -214,13 +214,13 @@ Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t sh
   }
 }
 
-// Those at no slice are counted as they are settled.
+// Points at no slice were counted when they were settled.
 void HostSlices::lose(const FlowPoint& point) {
   if (point.slice != 0)
     loseArrow(point.at);
 }
 
-// A point that links begin at from now on, instead of the one before it.
+// Makes `point` the new start of links, replacing the previous one.
 void HostSlices::begin(Flow& flow, const FlowPoint& point) {
   if (!flow.isTied)
     lose(flow.from);
@@ -228,7 +228,7 @@ void HostSlices::begin(Flow& flow, const FlowPoint& point) {
   flow.isTied = false;
 }
 
-// Links the point that links begin at, where it is at a slice, to another.
+// Links the current start of links, if it is at a slice, to another point.
 Result<void> HostSlices::tie(store::TraceWriter& writer, Flow& flow, const FlowPoint& to) {
   flow.isTied = flow.from.slice != 0;
   return flow.isTied ? writer.add(linkOf(flow.from, to)) : Result<void>();
@@ -244,8 +244,8 @@ Result<void> HostSlices::tieDevice(Flow& flow, const FlowPoint& to) {
   return launches_.add({key, 0, flow.from.scope, flow.from.ns, 0});
 }
 
-// The points of a flow come by time. A finish belongs to the last start before it; where clocks of
-// two devices differ it may come before the only start there is.
+// The points of a flow come by time. A finish belongs to the last start before it. If clocks of two
+// devices differ, it may come before the only start.
 Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point) {
   flow.kind = point.kind;
   flow.id = point.id;
@@ -272,7 +272,7 @@ Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const
   return {};
 }
 
-// Begins another one.
+// Ends this flow and starts a new one.
 Result<void> HostSlices::endFlow(store::TraceWriter& writer, Flow& flow) {
   Flow ended = std::exchange(flow, {});
   const bool isOnlyEnd = ended.starts == 1 && ended.early.slice != 0;

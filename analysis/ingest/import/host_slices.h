@@ -1,8 +1,9 @@
-// The slices of an imported trace: taken in any order, nested, and stored in the order they came.
+// The slices of an imported trace: accepts them in any order, nests them, and stores them in their
+// original order.
 //
-// Three passes, none of which needs them all in memory: staged by (thread, start) they are nested;
-// with their places they are sorted back by id, so that the table only grows at its end; launches
-// and the ends of flows are looked up on the way. Owned by one importer, on one thread.
+// There are three passes; none needs all slices in memory. Slices are staged by (thread, start) and
+// nested. With their places they are sorted by id, so that the table grows only at its end.
+// Launches and ends of flows are looked up on the way. Owned by one importer, on one thread.
 #pragma once
 
 #include "analysis/ingest/import/imported_file.h"
@@ -23,8 +24,8 @@
 
 namespace sonde::ingest {
 
-// What device work is found by: a number that it shares with the call that started it, among the
-// numbers of one space.
+// Identifies the call that started device work: a number that both share. Numbers are unique within
+// their space.
 struct LaunchKey {
   std::int64_t space = 0;
   std::int64_t number = 0;
@@ -33,23 +34,23 @@ struct LaunchKey {
   static LaunchKey correlation(model::ProcessId process, std::int64_t number) {
     return {process.value, number};
   }
-  // `External id` of kineto: an operator, its calls and what they started have the same.
+  // `External id` of kineto: an operator, its calls and the work they started share it.
   static LaunchKey externalId(model::ProcessId process, std::int64_t number) {
     return {-process.value, number};
   }
-  // Where an arrow from the host ends, where there is nothing else to tell.
+  // The end of an arrow from the host, if there is no other way to identify it.
   static LaunchKey arrow(model::StreamId stream, std::int64_t ns) {
     constexpr std::int64_t kMostProcesses = std::int64_t{1} << 40;
     return {-kMostProcesses - stream.value, ns};
   }
-  // Several calls with it are of several kernels.
+  // Several calls may have it, each for a different kernel.
   bool isShared() const noexcept { return space < 0; }
 };
 
-// Where what started a device's work is.
+// The call or operator that started device work.
 struct Launch {
   LaunchKey key{};
-  std::int64_t slice = 0;  // 0: no call; its scope alone is known
+  std::int64_t slice = 0;  // 0: no call; only its scope is known
   std::int64_t scope = 0;
   std::int64_t startNs = 0;
   std::int64_t owner = 0;  // process
@@ -60,56 +61,54 @@ class HostSlices {
   // Intermediate data goes to files in `folder`.
   explicit HostSlices(const std::filesystem::path& folder);
 
-  // `slice.id` is given by the caller, from TraceWriter::reserveSliceId(); parent, depth, lane and
-  // scope are not read. `process`: whose correlations and external ids they are. `owner`: of which
-  // process the thread is, where several have their correlations in common. `externalId` is that of
-  // an operator, or of a call that starts work on a device.
+  // The caller assigns `slice.id`, from TraceWriter::reserveSliceId(); parent, depth, lane and
+  // scope are ignored. `process`: owner of the correlations and external ids. `owner`: the thread's
+  // process, if several processes share correlations. `externalId`: of an operator, or of a call
+  // that starts device work.
   Result<void> add(const model::Slice& slice,
                    model::ProcessId process,
                    model::ProcessId owner = {},
                    model::OptionalInt externalId = {});
 
-  // A point of a flow: the innermost slice that holds this instant of the thread, or the next that
-  // begins, or, where it is known, the one of this lane and depth. The points of a flow have the
-  // same kind and id, and links tie each to the one before it; an id that starts again is a new
-  // flow.
+  // Adds a point of a flow. It belongs to the slice of this lane and depth if known, else to the
+  // innermost slice at this instant or the next to begin. Points with the same kind and id form a
+  // flow, in which links join each point to the one before. An id that starts again is a new flow.
   enum class FlowEnd : std::uint8_t { Start, Step, Finish };
   struct FlowPlace {
     model::ThreadId thread{};
     std::int64_t ns = 0;
-    std::uint64_t at = 0;  // in the file
+    std::uint64_t at = 0;  // offset in the file
     std::optional<SlicePlacer::Line> line{};
     bool isNext = false;
   };
   Result<void> addFlow(std::string_view kind, std::int64_t id, FlowEnd end, const FlowPlace& place);
 
-  // The end of a flow at what a device began at this instant: the scope that the flow starts in is
-  // that of the work (LaunchKey::arrow()).
+  // Ends a flow at device work that began at this instant. The scope in which the flow starts
+  // becomes the work's (LaunchKey::arrow()).
   Result<void> addDeviceFlow(std::string_view kind,
                              std::int64_t id,
                              model::StreamId stream,
                              const FlowPlace& place);
 
-  // Stores everything, `shiftNs` later, but for what lies outside of `window`. Requires: a
-  // transaction is open.
+  // Stores everything inside `window`, shifted by `shiftNs`. Requires: an open transaction.
   Result<void> finish(store::TraceWriter& writer,
                       std::int64_t shiftNs,
                       const TimeWindow& window = {});
   // Ids of the slices that finish() left out.
   const std::vector<std::int64_t>& leftOut() const noexcept { return leftOut_; }
 
-  // After finish(): launches by key, ascending; of those with the same one calls come first, by
-  // correlation in the order of the file, by external id in that of time. False: there are no more.
+  // After finish(): launches by ascending key. For one key calls come first; by correlation in file
+  // order, by external id in order of time. False: no more.
   Result<bool> nextLaunch(Launch& into);
-  // How many with a correlation nextLaunch() gave after another one of the same process.
+  // The number of launches whose correlation an earlier one of the same process had.
   std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
-  // One that addFlow() cannot be given.
+  // Counts an arrow that addFlow() cannot take.
   void loseArrow(std::uint64_t at) { looseArrows_.add(at); }
-  // Points of flows that are in no link: at no slice, or without another end.
+  // Points of flows without a link: at no slice, or without another end.
   const LooseArrows& looseArrows() const noexcept { return looseArrows_; }
 
  private:
-  // Texts by number, so that records of a fixed size can name them.
+  // Numbers for texts, so that records of fixed size can refer to them.
   class Words {
    public:
     std::uint32_t numberOf(std::string_view text);
@@ -147,7 +146,7 @@ class HostSlices {
     std::int64_t ns;
     std::int64_t id;
     std::int64_t slice;
-    std::int64_t scope;   // that is open there
+    std::int64_t scope;   // open at that point
     std::int64_t stream;  // of an end at a device
     std::uint64_t at;
     SlicePlacer::Line line;
@@ -160,7 +159,7 @@ class HostSlices {
     std::uint32_t kind = 0;
     std::int64_t id = 0;
     int starts = 0;
-    FlowPoint from{};     // slice 0: nothing that a link can begin at
+    FlowPoint from{};     // slice 0: no possible start of a link
     bool isTied = false;  // `from` is in a link
     FlowPoint early{};    // came before any start; slice 0: none did
   };
@@ -195,7 +194,7 @@ class HostSlices {
   ExternalSorter<FlowPoint, FlowById> settledFlows_;
   ExternalSorter<Launch, LaunchOrder> launches_;
   SlicePlacer placer_;
-  std::int64_t thread_ = 0;  // that the placer is at
+  std::int64_t thread_ = 0;  // current thread of the placer
   Launch lastLaunch_{};
   std::uint64_t repeatedLaunches_ = 0;
   LooseArrows looseArrows_;

@@ -14,7 +14,7 @@ void makeKey(std::string& key, const Label& pid, const Label& tid) {
   key.append(tid.text);
 }
 
-// kineto makes negative ones of what does not fit into 32 bits.
+// kineto turns numbers beyond 32 bits into negative ones.
 std::int64_t threadNumber(const Label& tid) noexcept {
   return tid.number.value_or(0);
 }
@@ -133,7 +133,7 @@ void ImportedPlaces::settleGroup(std::size_t main, std::size_t busiest) {
   std::swap(settled_[main], settled_[busiest]);
 }
 
-// A merged file names one rank, that of one of its parts: here each part gets its own.
+// A merged file names the rank of one of its parts; here each part gets its own.
 void ImportedPlaces::settleRanks() {
   if (groupMains_.size() < 2)
     return;
@@ -216,7 +216,7 @@ void ImportedPlaces::put(const Period& period,
   }
 }
 
-// A host that no process is of has no row.
+// A host without processes gets no row.
 Result<void> ImportedPlaces::storeHosts() {
   for (std::size_t at = 0; at < hosts_.size(); ++at) {
     const bool used = std::any_of(processes_.begin(),

@@ -1,8 +1,7 @@
-// Where the events of an imported file happened: its processes, threads, devices and streams.
+// The places of an imported file's events: processes, threads, devices and streams.
 //
-// One host for each file, because files say nothing of clocks: alignment brings them together. Rows
-// are stored at the end, when all that the file says of them is known. Owned by one importer, on
-// one thread.
+// Each file is a host of its own, because files have no clock data; alignment joins them. Rows are
+// stored at the end, when all facts about them are known. Owned by one importer, on one thread.
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
@@ -29,7 +28,7 @@ class ImportedPlaces {
     std::size_t index = 0;
     model::ThreadId thread{};
     model::ProcessId process{};
-    model::ProcessId group{};  // whose correlations are those of its calls
+    model::ProcessId group{};  // main process, whose correlations its calls use
   };
   struct Device {
     std::string kind = "gpu";
@@ -40,17 +39,17 @@ class ImportedPlaces {
 
   ImportedPlaces(store::TraceWriter& writer, std::string hostName);
 
-  // The thread of these labels. Each number above 0 names a process of its own, and so does each
-  // text; everything else ("Spans", -1, 0) is the profiler's own and belongs to the main process,
-  // the first that is seen. Where ranks were merged into one file, each has a main process
-  // (groupOfLabel()); that of the first is the file's.
+  // The thread of these labels. Each number above 0 and each text identifies a process. All other
+  // labels ("Spans", -1, 0) are the profiler's and belong to the main process, the first one seen.
+  // In a file of merged ranks each has a main process (groupOfLabel()); the first one's is the
+  // file's.
   Track track(const Label& pid, const Label& tid);
-  // Something happened there in this time.
+  // Extends the thread's and process's life to this time.
   void cover(const Track& track, std::int64_t startNs, std::int64_t endNs) noexcept;
 
-  // A process by its label, and what is asked of it by its index.
+  // The process with a label, as an index for the functions below.
   std::size_t processOf(const Label& pid);
-  // The main process of those that the label is of.
+  // The main process of the label's group.
   std::size_t groupOf(const Label& pid);
   static constexpr std::size_t kMain = 0;
   model::ProcessId idOf(std::size_t process) const noexcept { return processes_[process].row.id; }
@@ -63,8 +62,8 @@ class ImportedPlaces {
   }
   std::size_t processes() const noexcept { return processes_.size(); }
 
-  // Requires: what describeProcess() says of the process has been said.
-  // `context`: numbers are of their own in each of a process' contexts.
+  // Requires: describeProcess() was called for the process if the file describes it. `context`:
+  // stream numbers are unique within a context of a process.
   model::StreamId stream(std::size_t process,
                          std::int64_t device,
                          std::int64_t number,
@@ -76,36 +75,36 @@ class ImportedPlaces {
     return hosts_[processes_[process].host].id;
   }
 
-  // What a process was where it was recorded, when the file says so.
+  // Sets the original facts of a process, if the file has them.
   void describeProcess(const Label& pid, const EventArgs& facts);
   void describeThread(const Label& pid, const Label& tid, std::int64_t number) {
     threads_[track(pid, tid).index].row.tid = number;
   }
   void nameProcess(const Label& pid, std::string_view name);
   void nameThread(const Label& pid, const Label& tid, std::string_view name);
-  // `host`: its name; empty: whichever has it. `number`: what tells hosts of one name apart.
+  // `host`: its name; empty: any host. `number`: distinguishes hosts with one name.
   void describeDevice(std::string host, OptionalNumber number, std::int64_t ordinal, Device facts) {
     facts_[{std::move(host), number, ordinal}] = std::move(facts);
   }
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
   void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
-  // Of the main process, if no process has one and no ranks were merged.
+  // For the main process, if no process has a rank and no ranks were merged.
   void setRankIfNone(model::OptionalInt rank) noexcept;
 
-  // Takes the process with the most events for the main one, not the first that was seen. The main
-  // process keeps its index and id; of those that were given for the pid of an event they are now
-  // settled(). Ranks that were merged get theirs by the labels.
+  // Makes the process with the most events the main one, instead of the first one seen. The main
+  // process keeps its index and id; settled() converts indexes returned before. Merged ranks get
+  // their numbers from the labels.
   void settleMain();
   std::size_t settled(std::size_t process) const noexcept {
     return process < settled_.size() ? settled_[process] : process;
   }
-  // Whose the thread is, after settleMain().
+  // The thread's process, after settleMain().
   model::ProcessId processOf(const Track& track) const noexcept {
     return processes_[threads_[track.index].process].row.id;
   }
 
-  // Stores the rows, times `shiftNs` later. What cover() was told outside of `window` does not
-  // count. Requires: a transaction is open.
+  // Stores the rows, shifted by `shiftNs`. Ignores times outside of `window`. Requires: an open
+  // transaction.
   Result<void> finish(std::int64_t shiftNs, const TimeWindow& window = {});
 
  private:
@@ -122,15 +121,15 @@ class ImportedPlaces {
   struct Process {
     model::Process row{};
     std::size_t host = 0;
-    std::string label;  // of the main process empty until one is seen
+    std::string label;  // for the main process empty until one is seen
     Period period{};
-    std::uint64_t events = 0;  // that say they are its own
+    std::uint64_t events = 0;  // with its own label
     std::size_t group = 0;     // its main process
   };
   struct Thread {
     model::Thread row{};
     std::size_t process = 0;
-    bool isOfMain = false;  // whichever that is
+    bool isOfMain = false;  // of the main process, whichever it will be
     std::string key;
     Period period{};
   };
@@ -149,11 +148,11 @@ class ImportedPlaces {
   Result<void> storeDevices();
 
   store::TraceWriter& writer_;
-  std::vector<Host> hosts_;           // the file's own first
-  std::vector<Process> processes_;    // the main one first
-  std::vector<std::size_t> settled_;  // where each is, once the main ones are known
-  std::unordered_map<std::string, std::size_t> groups_;  // main process by text; not of numbers
-  std::vector<std::string> groupTexts_;  // of ranks that were merged, in the order of groupMains_
+  std::vector<Host> hosts_;           // the file's own comes first
+  std::vector<Process> processes_;    // the main one comes first
+  std::vector<std::size_t> settled_;  // new index of each, once main processes are known
+  std::unordered_map<std::string, std::size_t> groups_;  // main process by text; numbers excluded
+  std::vector<std::string> groupTexts_;  // of merged ranks, in the order of groupMains_
   std::vector<std::size_t> groupMains_;
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::size_t> processesByLabel_;
@@ -167,7 +166,7 @@ class ImportedPlaces {
   using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<DeviceKey, model::DeviceId> devices_;
   std::map<StreamKey, model::StreamId> streams_;
-  std::string key_;  // of the last event, so that most need no look-up
+  std::string key_;  // of the last event; saves most look-ups
   std::size_t last_ = 0;
 };
 

@@ -12,13 +12,13 @@
 namespace sonde::ingest {
 namespace {
 
-// As kineto calls rows of its own.
+// kineto's names for its own rows.
 bool isOwn(std::string_view word) noexcept {
   return word.empty() || word == "Spans" || word == "Traces";
 }
 
 struct Parts {
-  std::string_view group;  // before the last word, without what separates them
+  std::string_view group;  // before the last word, without separators
   std::string_view last;
 };
 
@@ -35,7 +35,7 @@ bool isOfLegacyPyTorch(std::string_view text) noexcept {
   return text.ends_with(" functions");
 }
 
-// "TP" and 0 of "[TP00]"; none: it is no such text.
+// "TP" and 0 for "[TP00]"; unset: another kind of text.
 std::optional<std::pair<std::string_view, std::int64_t>> dimensionOf(
     std::string_view group) noexcept {
   if (group.size() > 1 && group.front() == '[' && group.back() == ']')

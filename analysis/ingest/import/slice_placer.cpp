@@ -11,7 +11,7 @@ void SlicePlacer::reset() {
   holders_.clear();
 }
 
-// The last to begin of those that do not end before.
+// The last-begun span among those that end at `endNs` or later.
 const SlicePlacer::Entry* SlicePlacer::holderOf(std::int64_t endNs) const noexcept {
   const auto after = std::partition_point(holders_.begin(), holders_.end(), [=](const Entry& each) {
     return each.span.endNs >= endNs;
@@ -51,7 +51,7 @@ void SlicePlacer::put(const Entry& entry) {
 }
 
 SlicePlacer::Place SlicePlacer::place(const Span& span) {
-  // What ends when this one begins does not hold it, even if it lasts no time.
+  // A span that ends when this one begins does not contain it, even if this one has no length.
   const std::int64_t open = span.startNs == kOpen ? kOpen : span.startNs + 1;
   const Entry* const holder = holderOf(span.isRange ? open : std::max(span.endNs, open));
   Entry entry;

@@ -39,7 +39,7 @@ Result<void> StreamOverlaps::add(const model::Kernel& kernel) {
                       work.correlationId.value_or(0)});
 }
 
-// What the kernel, and those in it, add to the two times.
+// Adds the kernel, and those inside it, to the two sums.
 void StreamOverlaps::close(const Cover& cover, Stream& stream) {
   const Staged& kernel = cover.kernel;
   const bool isNamed = cover.later >= kLeast;

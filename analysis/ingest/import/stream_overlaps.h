@@ -1,8 +1,8 @@
-// Kernels whose ends lie over many later ones of their stream, which runs them one after the other:
-// such an end is wrong, and with it all that is counted as busy.
+// Finds kernels with wrong ends. A stream runs kernels one after the other, so an end after many
+// later kernels is wrong, and so is all time counted as busy because of it.
 //
-// Staged by stream and time, so that memory does not grow with the trace. Owned by one importer, on
-// one thread.
+// Staged by stream and time, so memory does not grow with the trace. Owned by one importer, on one
+// thread.
 #pragma once
 
 #include "analysis/ingest/input/external_sorter.h"
@@ -20,8 +20,8 @@ namespace sonde::ingest {
 
 class StreamOverlaps {
  public:
-  // Fewer later ones are no fault: with programmatic dependent launch a kernel begins before the
-  // one before it has ended, and short ones of a graph's branches may lie in a longer one.
+  // Fewer later kernels are normal. With programmatic dependent launch a kernel begins before the
+  // previous one ends, and short kernels of a graph's branches may be inside a longer one.
   static constexpr std::uint64_t kLeast = 4;
 
   // Intermediate data goes to files in `folder`.
@@ -29,9 +29,9 @@ class StreamOverlaps {
 
   Result<void> add(const model::Kernel& kernel);
 
-  // A line for each stream with such kernels: the one that lies over most, and the time that the
-  // stream's kernels take as written and with such ends where the next kernel begins. Times are
-  // `shiftNs` later. Requires: streams, devices and names are stored.
+  // Returns a line for each stream with such kernels: the kernel with the most later ones inside,
+  // and the stream's kernel time, as written and with those ends cut at the next kernel's begin.
+  // Times are shifted by `shiftNs`. Requires: streams, devices and names are stored.
   Result<std::vector<std::string>> describe(store::TraceWriter& writer, std::int64_t shiftNs);
 
  private:
@@ -40,25 +40,25 @@ class StreamOverlaps {
     std::int64_t startNs;
     std::int64_t endNs;
     std::int64_t name;
-    std::int64_t launch;  // correlation; 0: not known. One call's kernels are a graph's
+    std::int64_t launch;  // correlation; 0: unknown. Kernels of one call belong to a graph
   };
   struct ByTime {
     bool operator()(const Staged& a, const Staged& b) const noexcept;
   };
-  // A kernel, and those that end before it does though they began later.
+  // A kernel, and later-begun kernels that end before it does.
   struct Cover {
     Staged kernel{};
     std::uint64_t later = 0;
-    std::int64_t firstNs = 0;    // the first of them begins
-    std::int64_t withinNs = 0;   // that they take
+    std::int64_t firstNs = 0;    // begin of the first of them
+    std::int64_t withinNs = 0;   // their total time
     std::int64_t reachedNs = 0;  // their last end
   };
   struct Stream {
     Cover worst{};
-    std::uint64_t covers = 0;  // that lie over kLeast or more
+    std::uint64_t covers = 0;  // kernels with kLeast or more inside
     std::int64_t writtenNs = 0;
     std::int64_t clippedNs = 0;
-    std::int64_t writtenEndNs = 0;  // up to where both have been counted
+    std::int64_t writtenEndNs = 0;  // end of the part already counted
     std::int64_t clippedEndNs = 0;
   };
 

@@ -1,7 +1,7 @@
-// Which times of a file cannot be: they lie weeks from those of nearly all its events, as the 0 of
-// a record whose time a profiler did not get does among times since 1970.
+// Finds impossible times of a file: weeks away from nearly all its events. For example 0 for a
+// missing time among times since 1970.
 //
-// Plain values; memory: a few thousand numbers at most, of times that are isTime().
+// Plain values. Memory: at most a few thousand numbers, if all times fulfil isTime().
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sonde::ingest {
 
-// Times that can be.
+// The possible times.
 struct TimeWindow {
   std::int64_t beginNs = std::numeric_limits<std::int64_t>::min();
   std::int64_t endNs = std::numeric_limits<std::int64_t>::max();
@@ -36,8 +36,8 @@ class TimeCensus {
     ++*last_;
   }
 
-  // The 26 days with most of the events, the last of those with as many, and as much before and
-  // behind them; everything where all lie in two such spans beside each other.
+  // The 26 days with the most events (the last of several), plus 26 days before and after.
+  // Everything if all events are in one or two adjacent spans.
   TimeWindow window() const {
     if (counts_.empty() || std::prev(counts_.end())->first - counts_.begin()->first < 2)
       return {};

@@ -33,7 +33,7 @@ std::string_view advice(int number) {
     case ENAMETOOLONG:
     case ELOOP:
       return "check the name";
-    default:  // the disk fails, or a server has gone
+    default:  // the disk fails, or a server is unreachable
       return "try again, or with a copy on another disk";
   }
 }
@@ -56,7 +56,7 @@ class File {
   File& operator=(const File&) = delete;
   ~File() { ::close(descriptor_); }
 
-  // Bytes read, 0 at the end, or -1 with errno.
+  // Returns the bytes read, 0 at the end, or -1 with errno.
   ssize_t read(char* into, std::size_t size) const {
     for (;;) {
       const ssize_t got = ::read(descriptor_, into, size);
@@ -92,14 +92,14 @@ struct ByteSource::State {
   fs::path path;
   File file;
   std::uint64_t fileBytes;
-  std::uint64_t taken = 0;  // bytes of the file that came before what is left of the chunk
+  std::uint64_t taken = 0;  // bytes of the file before the rest of the chunk
   std::vector<char> chunk;
   std::size_t chunkBegin = 0;
   std::size_t chunkEnd = 0;
   bool inflating = false;
-  bool memberEnded = false;  // of a gzip file's members, which follow each other
+  bool memberEnded = false;  // a gzip file consists of consecutive members
   z_stream stream{};
-  std::optional<Error> failure;  // to be given by the next read
+  std::optional<Error> failure;  // the next read returns it
 };
 
 Error ByteSource::State::damaged(std::string_view what) const {
@@ -148,7 +148,7 @@ Result<std::size_t> ByteSource::State::copy(std::span<char> into) {
   return done;
 }
 
-// After a member's end; false when only the end of the file, or zeros that pad it, follow.
+// Called after a member's end; false if only zero padding or the end of the file follows.
 Result<bool> ByteSource::State::nextMember() {
   for (;;) {
     while (chunkBegin < chunkEnd && chunk[chunkBegin] == '\0') {
@@ -166,7 +166,7 @@ Result<bool> ByteSource::State::nextMember() {
   return true;
 }
 
-// False at the end of the data, and where they are cut: then `failure` says so.
+// False at the end of the data, or where they are cut off; `failure` is then set.
 Result<bool> ByteSource::State::hasCompressed() {
   if (memberEnded) {
     SONDE_TRY_ASSIGN(const bool another, nextMember());
@@ -210,7 +210,7 @@ Result<std::size_t> ByteSource::State::inflateInto(std::span<char> into) {
 }
 
 Result<ByteSource> ByteSource::open(const fs::path& path) {
-  // Without O_NONBLOCK a pipe that nobody writes to would keep this waiting.
+  // Without O_NONBLOCK, opening a pipe without a writer would block.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0)
     return systemError(path, errno);

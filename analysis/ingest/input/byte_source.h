@@ -1,6 +1,6 @@
-// The bytes of a file, in order: as they are, or inflated when they are gzip.
+// Reads the bytes of a file in order; inflates gzip files.
 //
-// Owned by one importer, on one thread. Memory stays the same however large the file is.
+// Owned by one importer, on one thread. Memory does not depend on the file's size.
 #pragma once
 
 #include "base/result.h"
@@ -14,22 +14,22 @@ namespace sonde::ingest {
 
 class ByteSource {
  public:
-  // NotFound: no such file. Corrupt: a folder, a pipe or a device; only what has an end is
-  // read. Io: the system refused. Errors are one line that names the file and says what to do.
+  // NotFound: no such file. Corrupt: a folder, a pipe or a device; only files with an end are read.
+  // Io: the system refused. Errors are one line with the file and the remedy.
   static Result<ByteSource> open(const std::filesystem::path& path);
 
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;
   ~ByteSource();
 
-  // Fills `into` and returns how many bytes; fewer than it holds only at the end. Corrupt, with the
-  // place in the file: the gzip data is damaged or cut short. What was inflated before the damage
-  // has been given by then.
+  // Fills `into` and returns the number of bytes; it is smaller than `into` only at the end.
+  // Corrupt, with the place in the file: the gzip data is damaged or cut short. All data before the
+  // damage was returned first.
   Result<std::size_t> read(std::span<char> into);
 
   const std::filesystem::path& path() const noexcept;
   bool isCompressed() const noexcept;
-  // For a progress bar: bytes of the file itself, and how many of them have been taken.
+  // For a progress bar: the size of the file itself, and how many of its bytes were read.
   std::uint64_t fileBytes() const noexcept;
   std::uint64_t fileBytesRead() const noexcept;
 

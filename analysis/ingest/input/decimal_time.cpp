@@ -9,8 +9,7 @@
 namespace sonde::ingest {
 namespace {
 
-// A JSON number taken apart: the digits, without the point, stand for an integer times
-// 10^exponent.
+// The parts of a JSON number: its digits without the point form an integer, times 10^exponent.
 struct Decimal {
   bool negative = false;
   std::string_view whole;
@@ -37,7 +36,7 @@ bool takeExponent(std::string_view& text, std::int64_t& exponent) noexcept {
   const std::string_view digits = takeDigits(text);
   if (digits.empty())
     return false;
-  // One that does not fit is far out of range either way.
+  // A larger exponent is far out of range either way.
   constexpr std::int64_t kFar = 1'000'000;
   std::int64_t value = 0;
   if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc{})
@@ -67,7 +66,7 @@ std::optional<Decimal> takeApart(std::string_view text) noexcept {
   return number;
 }
 
-// Digits of the two parts, read as one sequence.
+// The digits of both parts as one sequence.
 class Digits {
  public:
   explicit Digits(const Decimal& number) noexcept : number_(number) {}
@@ -97,12 +96,12 @@ bool appendDigit(std::uint64_t& value, unsigned digit) noexcept {
          !__builtin_add_overflow(value, std::uint64_t{digit}, &value);
 }
 
-// The digits before the point that stands behind `kept` of them, rounded by those after it.
+// The first `kept` digits, rounded by the following ones.
 std::optional<std::uint64_t> roundedAt(const Digits& digits, std::int64_t kept) noexcept {
   std::uint64_t value = 0;
   for (std::int64_t index = 0; index < kept; ++index) {
     if (index >= digits.size() && value == 0)
-      return 0;  // zero stays zero, however many more are asked for
+      return 0;  // zero stays zero, whatever the exponent
     if (!appendDigit(value, index < digits.size() ? digits.at(index) : 0))
       return {};
   }

@@ -1,7 +1,7 @@
-// Times that a trace gives as decimal text, exactly.
+// Parses decimal times of trace files exactly.
 //
-// No double is involved: at 1.7·10¹⁵ µs since the epoch, a double is 0.25 µs wide, and one real
-// trace read so had 68,439 of its 68,692 stamps changed. Free functions; any thread.
+// Does not use double: at 1.7·10¹⁵ µs since the epoch the spacing of doubles is 0.25 µs. In one
+// real trace that changed 68,439 of 68,692 stamps. Free functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace sonde::ingest {
 
-// The number `text` (a JSON number: sign, digits, fraction, exponent) times 10^`scale`, as an
-// integer: microseconds become nanoseconds with a scale of 3. What is left behind the point is
-// rounded half to even. None: `text` is no such number, or the result does not fit.
+// The number `text` (JSON: sign, digits, fraction, exponent) times 10^`scale`, as an integer. A
+// scale of 3 turns microseconds into nanoseconds. Rounds half to even. Unset: `text` is not a
+// number, or the result does not fit.
 std::optional<std::int64_t> scaledDecimal(std::string_view text, int scale) noexcept;
 
 inline std::optional<std::int64_t> nanosecondsOfMicroseconds(std::string_view text) noexcept {

@@ -1,7 +1,8 @@
-// Sorts more records than fit into memory: sorted runs go to a file without a name, and are merged.
+// Sorts more records than fit into memory: writes sorted runs to a file without a name, and merges
+// them.
 //
-// Owned by one importer, on one thread. Memory: `inMemory` records while adding, and a small buffer
-// for each run while merging.
+// Owned by one importer, on one thread. Memory: `inMemory` records while adding; a small buffer per
+// run while merging.
 #pragma once
 
 #include "analysis/ingest/input/spill_file.h"
@@ -18,26 +19,26 @@
 
 namespace sonde::ingest {
 
-// `Less` is a strict weak order; records that are equal by it keep no particular order.
+// `Less` is a strict weak order; the order of equal records is unspecified.
 template <typename Record, typename Less>
 class ExternalSorter {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  // Runs are spilled to a file in `folder`.
+  // Spills runs to a file in `folder`.
   ExternalSorter(std::filesystem::path folder, std::size_t inMemory)
       : spill_(std::move(folder)), inMemory_(inMemory) {}
 
   Result<void> add(const Record& record) {
     if (records_.capacity() == 0)
-      records_.reserve(inMemory_);  // costs address space alone until it is used
+      records_.reserve(inMemory_);  // only reserves address space until used
     if (records_.size() == inMemory_)
       SONDE_TRY(spillRun());
     records_.push_back(record);
     return {};
   }
 
-  // Ends the adding.
+  // Call after the last add().
   Result<void> sort() {
     if (runs_.empty()) {
       std::sort(records_.begin(), records_.end(), Less{});
@@ -53,7 +54,7 @@ class ExternalSorter {
     return {};
   }
 
-  // The next record in order; false when all have been given. Requires: sort().
+  // Reads the next record in order; false at the end. Requires: sort().
   Result<bool> next(Record& into) {
     if (runs_.empty()) {
       if (given_ == records_.size())

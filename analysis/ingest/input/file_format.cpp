@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kHeadBytes = 512;
 constexpr std::string_view kSqlite{"SQLite format 3\0", 16};
 
-// Takes a varint from the front of `bytes`; none: there is no whole one.
+// Removes a varint from the front of `bytes`; unset: it is incomplete.
 std::optional<std::uint64_t> takeVarint(std::string_view& bytes) {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -32,8 +32,8 @@ std::optional<std::uint64_t> takeVarint(std::string_view& bytes) {
   return {};
 }
 
-// Whether the first message can be Chakra's GlobalMetadata: empty, or a version ("0.0.4"). No JSON
-// text begins so.
+// Whether the first message can be Chakra's GlobalMetadata: empty, or a version ("0.0.4"). JSON
+// text never begins like this.
 bool beginsLikeChakra(std::string_view head) {
   constexpr char kVersionTag = '\x0a';
   const auto length = takeVarint(head);
@@ -58,10 +58,10 @@ bool isNamedLikeChakra(const std::filesystem::path& file) {
          (file.extension() == ".gz" && file.stem().extension() == ".et");
 }
 
-// Files that are often given and are none of the formats, by how they begin.
+// Common inputs that have none of the formats, by their first bytes.
 struct Mistake {
   std::string_view begin;
-  std::string_view what;  // it is, and what to do
+  std::string_view what;  // what the file is, and the remedy
 };
 constexpr Mistake kMistakes[] = {
     {"PK\x03\x04", "is a zip archive: unpack it with unzip first"},
@@ -76,7 +76,7 @@ constexpr Mistake kMistakes[] = {
     {{"\0{", 2}, "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16BE -t UTF-8"},
 };
 
-// Before what is taken for Chakra's or, for want of anything else, for JSON.
+// Called before a file is taken for Chakra's or, by default, for JSON.
 Result<void> checkOtherTools(const std::filesystem::path& file, std::string_view head) {
   const std::string what = otherToolsFile(file, head);
   return what.empty() ? Result<void>()
@@ -112,7 +112,7 @@ Result<FileFormat> formatOf(const std::filesystem::path& file) {
   std::array<char, kHeadBytes> bytes{};
   const auto read = source.read(bytes);
   const std::string_view head(bytes.data(), read ? *read : 0);
-  if (read)  // else an importer says what is wrong
+  if (read)  // else an importer reports the error
     SONDE_TRY(checkMistakes(file, head));
   if (!head.starts_with(kSqlite)) {
     if (beginsLikeChakra(head) || isNamedLikeChakra(file))

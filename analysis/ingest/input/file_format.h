@@ -1,4 +1,4 @@
-// Which profiler wrote a file, by what is in it. A free function; any thread.
+// Finds out from a file's content which profiler wrote it. A free function; any thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,13 +9,13 @@
 namespace sonde::ingest {
 
 enum class FileFormat : std::uint8_t {
-  TraceEvents,  // JSON, also when nothing else is recognised
+  TraceEvents,  // JSON; also the default
   Sqlite,
-  Chakra,  // length-delimited messages; also a file named so that is damaged at its begin
+  Chakra,  // length-delimited messages; also a file with this suffix that is damaged at its begin
 };
 
-// Errors are ByteSource's. Unsupported: it is known, but has to be
-// unpacked or exported first, or another tool's; the message says what to do. Corrupt: it is empty.
+// Errors are ByteSource's. Unsupported: a known format that must be unpacked or exported first, or
+// another tool's file; the message has the remedy. Corrupt: the file is empty.
 Result<FileFormat> formatOf(const std::filesystem::path& file);
 
 }  // namespace sonde::ingest

@@ -25,7 +25,7 @@ Error JsonPieces::corrupt(std::string_view what, std::size_t at) {
                fmt::format("'{}': {} at byte {}", source_.path().string(), what, offset_ + at)};
 }
 
-// Makes room behind what is there and reads on.
+// Moves the rest to the front and reads more.
 Result<bool> JsonPieces::fill() {
   std::memmove(buffer_.data() + 1, buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_ - 1;
@@ -68,7 +68,7 @@ Result<JsonPieces::Piece> JsonPieces::next() {
   return Piece{};
 }
 
-// Behind the bracket that closes the text.
+// After the bracket that closes the text.
 Result<JsonPieces::Piece> JsonPieces::tail() {
   SONDE_TRY_ASSIGN(const char first, peek());
   if (first != '\0')
@@ -93,7 +93,7 @@ Result<JsonPieces::Piece> JsonPieces::begin() {
   return next();
 }
 
-// The name of a member, which stays in the buffer: `"name"`.
+// The name of a member, `"name"`; it stays in the buffer.
 Result<std::string_view> JsonPieces::key() {
   std::size_t at = 1;
   for (;; ++at) {
@@ -112,7 +112,7 @@ Result<std::string_view> JsonPieces::key() {
   }
 }
 
-// The value that begins here, up to the comma or bracket that ends it, which stays.
+// The value at this place, up to its comma or bracket, which are not consumed.
 Result<std::string_view> JsonPieces::memberValue() {
   scanner_.reset();
   std::size_t scanned = 0;
@@ -173,7 +173,7 @@ Result<JsonPieces::Piece> JsonPieces::nextMember() {
   return piece;
 }
 
-// The next `size` bytes, and the separator behind them, as an array of their own.
+// The next `size` bytes and the separator after them, as an array of their own.
 JsonPieces::Piece JsonPieces::elements(std::size_t size) {
   buffer_[begin_ - 1] = '[';
   buffer_[begin_ + size] = ']';
@@ -212,7 +212,7 @@ Result<JsonPieces::Piece> JsonPieces::nextEvents() {
   }
 }
 
-// The file has ended inside the array. What is whole is given first.
+// The file ended inside the array. Returns complete events first.
 Result<JsonPieces::Piece> JsonPieces::eventsCutShort() {
   const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
   const bool nothing = std::all_of(rest.begin(), rest.end(), isSpace);

@@ -24,25 +24,25 @@ class JsonPieces {
   struct Piece {
     enum class Kind { Member, Elements, End };
     Kind kind = Kind::End;
-    std::string_view key;  // as in the file, without its quotes; empty: the top level is an array
-    // Member: the value. Elements: "[…]" with one or more events. kPadding bytes may be read past
-    // its end. Valid until the next call.
+    std::string_view key;  // as in the file, without quotes; empty: the top level is an array
+    // Member: the value. Elements: "[…]" with one or more events. Up to kPadding bytes after the
+    // end may be read. Valid until the next call.
     std::string_view text;
     std::uint64_t offset = 0;  // of the text's first byte in the (inflated) file
   };
-  static constexpr std::size_t kPadding = 64;  // what simdjson reads past the end
+  static constexpr std::size_t kPadding = 64;  // simdjson reads this far past the end
   static constexpr std::size_t kWindow = 1 << 20;
-  // A longer event or member is no trace's.
+  // No real trace has a longer event or member.
   static constexpr std::size_t kLongest = 64 << 20;
 
-  // `eventsKey` names the member whose array is given in runs. A top level that is an array is
-  // taken for that array.
+  // `eventsKey`: name of the member with the array of events. If the top level is an array, it is
+  // taken instead.
   JsonPieces(ByteSource source, std::string eventsKey);
 
-  // Corrupt: the text is not JSON at its top level, is cut short, or an event is
-  // longer than kLongest, or more follows its end; with the file and the offset. All whole events
-  // before that have been given. After an error or End, nothing else comes. The closing bracket of
-  // a top-level array may be missing, as the Chrome trace format allows.
+  // Corrupt, with file and offset: the text is not JSON at its top level, is cut short, has an
+  // event longer than kLongest, or continues after its end. All complete events before that were
+  // returned first. After an error or End nothing follows. The closing bracket of a top-level array
+  // may be missing, as the Chrome trace format allows.
   Result<Piece> next();
 
   const ByteSource& source() const noexcept { return source_; }
@@ -58,8 +58,8 @@ class JsonPieces {
   Result<std::string_view> key();
   Result<std::string_view> memberValue();
 
-  Result<char> peek();  // the next byte that is no white space; '\0' at the end
-  Result<bool> fill();  // false: the file has ended
+  Result<char> peek();  // the next byte that is not white space; '\0' at the end
+  Result<bool> fill();  // false: end of file
   Piece elements(std::size_t size);
   Error corrupt(std::string_view what, std::size_t at);
 
@@ -68,7 +68,7 @@ class JsonPieces {
   JsonScanner scanner_;
   State state_ = State::Begin;
   bool topIsArray_ = false;
-  // buffer_[begin_, end_) has been read and not been given; the byte before it may be overwritten.
+  // buffer_[begin_, end_) has been read but not returned; the byte before it may be overwritten.
   std::vector<char> buffer_;
   std::size_t begin_ = 1;
   std::size_t end_ = 1;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64;
 
-// One bit for each byte of the block that is `wanted`.
+// A mask with one bit for each byte of the block that equals `wanted`.
 #ifdef __SSE2__
 std::uint64_t bytesEqual(const char* block, char wanted) noexcept {
   const __m128i pattern = _mm_set1_epi8(wanted);
@@ -28,7 +28,7 @@ std::uint64_t bytesEqual(const char* block, char wanted) noexcept {
   return mask;
 }
 
-// Of '[' and '{', or of ']' and '}': they differ from each other in one bit alone.
+// A mask of '[' and '{', or of ']' and '}': these pairs differ in only one bit.
 std::uint64_t brackets(const char* block, char square) noexcept {
   const __m128i pattern = _mm_set1_epi8(static_cast<char>(square | 0x20));
   const __m128i bit = _mm_set1_epi8(0x20);
@@ -60,7 +60,7 @@ constexpr std::uint64_t prefixXor(std::uint64_t bits) noexcept {
   return bits;
 }
 
-// The bytes that a backslash before them escapes.
+// A mask of the bytes that a preceding backslash escapes.
 std::uint64_t escapedBytes(std::uint64_t backslashes, std::uint64_t& carry) noexcept {
   if (backslashes == 0)
     return std::exchange(carry, 0);
@@ -80,7 +80,7 @@ std::uint64_t escapedBytes(std::uint64_t backslashes, std::uint64_t& carry) noex
 
 }  // namespace
 
-// What the 64 bytes hold outside of strings.
+// Masks of the 64 bytes outside of strings.
 struct JsonScanner::Block {
   std::uint64_t opening = 0;
   std::uint64_t closing = 0;
@@ -108,7 +108,7 @@ void JsonScanner::scanBits(const Block& block, std::size_t at, Stop stop, Found&
 
 void JsonScanner::scanBlock(const Block& block, std::size_t at, Stop stop, Found& found) noexcept {
   const int closing = std::popcount(block.closing);
-  if (depth_ > closing)  // no element ends in here
+  if (depth_ > closing)  // no element ends in this block
     depth_ += std::popcount(block.opening) - closing;
   else
     scanBits(block, at, stop, found);
@@ -135,7 +135,7 @@ JsonScanner::Found JsonScanner::scan(std::string_view text, Stop stop) noexcept 
                       brackets(bytes, ']') & ~strings,
                       bytesEqual(bytes, ',') & ~strings};
     scanBlock(block, at, stop, found);
-    // What goes on after the text does so after its last byte, not after the padding.
+    // State continues after the text's last byte, not after the padding.
     if (size < kBlock)
       escaped_ = (escaped >> size) & 1;
     inString_ = ((strings >> (size - 1)) & 1) != 0 ? ~std::uint64_t{0} : 0;

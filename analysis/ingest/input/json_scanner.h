@@ -1,11 +1,10 @@
-// Finds where the values of a JSON text begin and end, without parsing them.
+// Finds the begins and ends of a JSON text's values without parsing them.
 //
-// Reads 64 bytes at a time: the quotes tell which bytes lie in strings (a prefix XOR, as in
-// Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 2019, §3.1), and the
-// brackets outside of strings are counted. Whether a value is well formed is for its parser to say.
+// Reads 64 bytes at a time. Quotes show which bytes are in strings (a prefix XOR, as in Langdale
+// and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 2019, §3.1). Brackets outside of
+// strings are counted. The parser checks whether values are well formed.
 //
-// A plain object of one thread; its place in the text is kept between calls, so that a text may
-// come in pieces.
+// A plain object of one thread. It keeps its state between calls, so a text may come in pieces.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +18,19 @@ class JsonScanner {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Found {
     std::size_t comma = kNone;  // between elements
-    std::size_t end = kNone;    // the bracket that closes what the elements are in
+    std::size_t end = kNone;    // the bracket that closes the array or object
   };
   enum class Stop { AtEnd, AtComma };
 
-  // Begins anew, inside an array or an object and before an element of it.
+  // Restarts, inside an array or object, before an element.
   void reset() noexcept { *this = JsonScanner(); }
 
-  // Goes on over `text`, which follows what was scanned before, up to the end of the array or
-  // object, and with Stop::AtComma no further than the first comma between elements; else `comma`
-  // is the last one. Places are in `text`.
+  // Scans `text`, which continues the text scanned before, to the end of the array or object. With
+  // Stop::AtComma it stops at the first comma between elements; otherwise `comma` is the last one.
+  // Offsets are in `text`.
   Found scan(std::string_view text, Stop stop) noexcept;
 
-  // Whether what was scanned ends between two tokens of the array or object itself.
+  // Whether the scanned text ends between two tokens of the array or object itself.
   bool betweenElements() const noexcept { return depth_ == 0 && inString_ == 0; }
 
  private:

@@ -12,7 +12,8 @@ namespace {
 
 constexpr char kFirstField = '\x0a';  // of a protobuf message: length-delimited, number 1
 
-// What a protobuf of one repeated field holds from its first element on; empty: it is none.
+// The content of a protobuf's first repeated element and all that follows; empty: not such a
+// message.
 std::string_view firstElement(std::string_view head) noexcept {
   if (head.empty() || head.front() != kFirstField)
     return {};
@@ -22,15 +23,15 @@ std::string_view firstElement(std::string_view head) noexcept {
   return at < head.size() ? head.substr(at + 1) : std::string_view();
 }
 
-// XSpace of XLA (xplane.proto): planes, whose names begin so.
+// XSpace of XLA (xplane.proto): planes, with these name prefixes.
 bool isXplane(std::string_view head) noexcept {
   const std::string_view plane = firstElement(head);
   return plane.find("/host:") != plane.npos || plane.find("/device:") != plane.npos ||
          plane.find("Task Environment") != plane.npos;
 }
 
-// By the first byte of the fields that Perfetto writes first in a packet (trace_packet.proto): uid,
-// clock snapshot, time, sequence, flags, interned data, and those with numbers of two bytes.
+// Recognised by the tag bytes that Perfetto writes first in a packet (trace_packet.proto): uid,
+// clock snapshot, time, sequence, flags, interned data, and fields with two-byte numbers.
 bool isPerfetto(std::string_view head) noexcept {
   constexpr unsigned char kTags[] = {
       0x18, 0x32, 0x40, 0x50, 0x62, 0x68, 0x8a, 0xa2, 0xca, 0xda, 0xe2, 0xea, 0xf8};

@@ -1,5 +1,5 @@
-// Files of tools that profile training, too, and that cannot be imported: what they are, and what
-// to do instead. A free function; any thread.
+// Recognises files of other profilers that cannot be imported, and suggests a remedy. A free
+// function; any thread.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace sonde::ingest {
 
-// What a file is that begins with `head` (inflated), as the end of a sentence that begins with its
-// name: "is a Perfetto trace …: convert it with …". Empty: none of those that are known.
+// A description of the file that begins with `head` (inflated), as the rest of a sentence after its
+// name: "is a Perfetto trace …: convert it with …". Empty: not a known one.
 std::string otherToolsFile(const std::filesystem::path& file, std::string_view head);
 
-// The same of a JSON dump of PyTorch's NCCL flight recorder, which is told by its members.
+// The same for a JSON dump of PyTorch's NCCL flight recorder, recognised by its members.
 extern const char* const kFlightRecorder;
 
 }  // namespace sonde::ingest

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kWord = "rank";
 constexpr std::string_view kSeparators = "-_=. ";
 
-// The word that ends before `text` does, up to its separators: "local" of "worker_local_".
+// The word at the end of `text`, between separators: "local" in "worker_local_".
 std::string_view wordBefore(std::string_view text) noexcept {
   const std::size_t end = text.find_last_not_of(kSeparators) + 1;
   std::size_t begin = end;
@@ -24,7 +24,7 @@ std::string_view wordBefore(std::string_view text) noexcept {
   return text.substr(begin, end - begin);
 }
 
-// Whose rank is one among a part of the job.
+// Whether a rank after this word counts within a part of the job only.
 bool isOfAPart(std::string_view word) noexcept {
   constexpr std::string_view kParts[] = {
       "local", "node", "group", "dp",   "tp",     "pp",   "cp",     "ep",       "sp",    "dcp",
@@ -32,7 +32,7 @@ bool isOfAPart(std::string_view word) noexcept {
   return std::find(std::begin(kParts), std::end(kParts), word) != std::end(kParts);
 }
 
-// Of the text behind the word.
+// The number at the start of the text after the word.
 model::OptionalInt numberAt(std::string_view text) noexcept {
   if (!text.empty() && kSeparators.find(text.front()) != std::string_view::npos)
     text.remove_prefix(1);

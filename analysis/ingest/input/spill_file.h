@@ -1,5 +1,5 @@
-// A file without a name for what does not fit into memory: it is gone when its owner is, however
-// that ends. One thread.
+// A file without a name for data that does not fit into memory. It disappears with its owner,
+// however the program ends. One thread.
 #pragma once
 
 #include "base/result.h"

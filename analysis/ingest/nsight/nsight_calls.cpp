@@ -11,7 +11,7 @@ namespace {
 using Column = NsightTable::Column;
 using Type = NsightTable::Type;
 
-// All tables of calls have these.
+// Columns common to all tables of calls.
 enum CallColumn : std::size_t { Start, End, Thread, Name, Correlation, Status };
 constexpr std::array<Column, 6> kCall = {{{"start", Type::Integer, true},
                                           {"end"},
@@ -42,7 +42,7 @@ Result<void> api(NsightContext& context, const NsightTable& row) {
   return addCall(context, row, *span, slice);
 }
 
-// What moves bytes or opens what they move through; all else that is traced can block.
+// Whether the call moves bytes, or opens their channel; all other traced calls can block.
 bool isIo(std::string_view call) noexcept {
   constexpr std::array<std::string_view, 16> kParts = {"read",
                                                        "write",
@@ -60,7 +60,7 @@ bool isIo(std::string_view call) noexcept {
                                                        "fflush",
                                                        "ioctl",
                                                        "splice"};
-  return call.find("thread") == std::string_view::npos &&  // "pthread" is no read
+  return call.find("thread") == std::string_view::npos &&  // the "read" in "pthread" does not count
          std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
            return call.find(part) != std::string_view::npos;
          });
@@ -79,7 +79,7 @@ Result<void> systemCall(NsightContext& context, const NsightTable& row) {
   return {};
 }
 
-// A call of a library, or of the profiler's own.
+// A call of a library, or of the profiler itself.
 Result<void> call(NsightContext& context, const NsightTable& row, std::string_view category) {
   const auto span = context.spanOf(row.integer(Start), row.integer(End));
   if (!span)

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kRowsPerReport = 4096;
 
-// A global id holds, from the highest bits on, the machine, the virtual machine, the process (24
-// bits) and the thread (24 bits).
+// A global id consists of, from the highest bits: machine, virtual machine, process (24 bits) and
+// thread (24 bits).
 constexpr std::uint64_t kThreads = 0x1000000;
 constexpr std::uint64_t kProcesses = 0x1000000;
 
@@ -21,7 +21,7 @@ std::uint64_t processKey(std::int64_t globalId) noexcept {
   return static_cast<std::uint64_t>(globalId) / kThreads;
 }
 
-// The same pid on two machines is two processes.
+// Gives equal pids of two machines different labels.
 class Labels {
  public:
   explicit Labels(std::int64_t globalId)
@@ -166,7 +166,7 @@ Result<void> NsightContext::finish() {
   SONDE_TRY(device.finish(writer, slices, 0));
   SONDE_TRY_ASSIGN(auto overlaps, device.overlaps(writer, 0));
   std::move(overlaps.begin(), overlaps.end(), std::back_inserter(account.warnings));
-  for (Launch rest{};;) {  // so that all that repeat another are counted
+  for (Launch rest{};;) {  // counts all launches that repeat another one
     SONDE_TRY_ASSIGN(const bool more, slices.nextLaunch(rest));
     if (!more)
       break;

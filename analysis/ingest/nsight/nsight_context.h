@@ -1,5 +1,4 @@
-// What the parts of an import of one Nsight Systems export share. Owned by the importer, on one
-// thread.
+// The shared state of the parts of an Nsight Systems import. Owned by the importer, on one thread.
 #pragma once
 
 #include "analysis/ingest/import/device_events.h"
@@ -27,7 +26,7 @@ class NsightContext {
  public:
   struct Span {
     std::int64_t startNs = 0;
-    model::OptionalInt durNs{};  // none: it did not end
+    model::OptionalInt durNs{};  // unset: it did not end
   };
 
   NsightContext(const NsightFile& file,
@@ -36,34 +35,35 @@ class NsightContext {
                 std::string hostName,
                 BytesRead bytesRead);
 
-  // Reads the rows of a table, if the file has it, and counts them as events of `category`.
+  // Reads the rows of a table, if it exists, and counts them as events of `category`.
   template <typename Row>
   Result<void> read(std::string_view name,
                     std::span<const NsightTable::Column> columns,
                     std::string_view category,
                     const Row& row);
 
-  // The same of a table whose rows are parts of events: they count as none.
+  // The same for a table whose rows are parts of events; does not count them.
   template <typename Row>
   Result<void> readParts(std::string_view name,
                          std::span<const NsightTable::Column> columns,
                          const Row& row);
 
-  // The times of a row on the clock of the trace; none: they do not fit, which is counted. An end
-  // before the start is counted, too, and taken for the start.
+  // The times of a row on the clock of the trace. Unset: they do not fit, which is counted. An end
+  // before the start is counted, too, and replaced by the start.
   std::optional<Span> spanOf(model::OptionalInt start, model::OptionalInt end);
-  // In ns since 1970, from ns since the session began; none: it does not fit, which is counted.
+  // Converts ns since the session's begin to ns since 1970. Unset: it does not fit, which is
+  // counted.
   model::OptionalInt timeOf(std::int64_t sessionNs);
   void setEpoch(std::int64_t ns) noexcept { epochNs_ = ns; }
 
-  // Of a globalTid and a globalPid.
+  // For a globalTid, and for a globalPid.
   const ImportedPlaces::Track& thread(std::int64_t globalTid);
   std::size_t process(std::int64_t globalPid);
 
   void nameProcess(std::int64_t globalPid, std::string_view name);
   void nameThread(std::int64_t globalTid, std::string_view name);
 
-  // A slice of the thread, whose name and category are given. Its row's id.
+  // Adds a slice with name and category to the thread; returns its id.
   Result<model::SliceId> addSlice(model::Slice slice, std::int64_t globalTid, const Span& span);
   Result<void> addIteration(model::SliceId slice,
                             std::int64_t globalTid,
@@ -82,7 +82,7 @@ class NsightContext {
   DeviceEvents device;
 
  private:
-  // Says how far the reading is, and commits now and then so that the write-ahead log stays small.
+  // Reports progress, and commits from time to time so that the write-ahead log stays small.
   void rowDone();
 
   std::int64_t epochNs_ = 0;

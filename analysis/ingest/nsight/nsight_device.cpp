@@ -11,7 +11,7 @@ using Column = NsightTable::Column;
 using Type = NsightTable::Type;
 using model::CopyKind;
 
-// All tables of device work have these; `others` come after them.
+// Columns common to all tables of device work; a table's own start at `Others`.
 enum WorkColumn : std::size_t { Start, End, Process, Device, Context, Stream, Correlation, Others };
 template <std::size_t count>
 constexpr std::array<Column, Others + count> workWith(const std::string_view (&others)[count]) {
@@ -71,7 +71,7 @@ constexpr auto kSet = workWith({"bytes", "memKind", "graphNodeId"});
 enum SyncColumn : std::size_t { SyncType = Others, EventId };
 constexpr auto kSync = workWith({"syncType", "eventId"});
 
-// CUPTI's CUpti_ActivityMemcpyKind: what torch.profiler calls it, and its kind.
+// CUPTI's CUpti_ActivityMemcpyKind: torch.profiler's text, and the kind.
 struct CopyWord {
   std::string_view text;
   CopyKind kind;
@@ -91,7 +91,7 @@ constexpr CopyWord kCopies[] = {{"Unknown", CopyKind::Other},
                                 {"Unified DtoH", CopyKind::DeviceToHost},
                                 {"Unified DtoD", CopyKind::DeviceToDevice}};
 
-// CUPTI's CUpti_ActivityMemoryKind as Nsight numbers it.
+// CUPTI's CUpti_ActivityMemoryKind in Nsight's numbering.
 constexpr std::int64_t kPageable = 0;
 constexpr std::int64_t kPinned = 1;
 constexpr std::string_view kMemories[] = {
@@ -215,7 +215,7 @@ Result<void> NsightDevice::kernel(const NsightTable& row) {
   return add(kernel, row);
 }
 
-// A graph that was traced as a whole.
+// A graph traced as a whole.
 Result<void> NsightDevice::graph(const NsightTable& row) {
   const auto span = context_.spanOf(row.integer(Start), row.integer(End));
   if (!span)

@@ -1,4 +1,4 @@
-// What the devices of an Nsight Systems export did: kernels, graphs, copies, memory sets,
+// Imports the device work of an Nsight Systems export: kernels, graphs, copies, memory sets,
 // synchronisation, and NCCL's kernels as collectives. Owned by the importer, on its thread.
 #pragma once
 
@@ -38,7 +38,7 @@ class NsightDevice {
   }
 
   NsightContext& context_;
-  // A process numbers the devices that it sees; by its pid and that number.
+  // Ordinals by pid and the process's own device number: each process numbers the devices it sees.
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ordinals_;
   std::map<std::size_t, NcclCollectives> collectives_;  // by process
 };

@@ -15,7 +15,7 @@ namespace {
 using store::Database;
 using store::Statement;
 
-// One of them is in every export that has something to import.
+// Every useful export has one of these.
 constexpr std::array<std::string_view, 6> kTellTale = {"META_DATA_EXPORT",
                                                        "TARGET_INFO_SESSION_START_TIME",
                                                        "CUPTI_ACTIVITY_KIND_KERNEL",
@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 6> kTellTale = {"META_DATA_EXPORT",
                                                        "NVTX_EVENTS",
                                                        "OSRT_API"};
 
-// The database does not trust its own schema: no function of the file's runs, and pages that
-// contradict themselves are errors.
+// The database does not trust its own schema: no function from the file runs, and inconsistent
+// pages are errors.
 constexpr std::string_view kGuards = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 
 constexpr std::string_view kVersionMark = "_V";
@@ -67,7 +67,7 @@ std::string_view NsightFile::storedName(std::string_view table) const {
   return other == storedNames_.end() ? table : other->second;
 }
 
-// Of several versions of a table the latest; where the table is there without one, that counts.
+// Uses the latest of several versions of a table; a table without a version takes precedence.
 void NsightFile::addVersions(const std::map<std::string, int>& versions) {
   std::map<std::string, int> latest;
   for (const auto& [name, version] : versions) {
@@ -85,7 +85,7 @@ void NsightFile::addVersions(const std::map<std::string, int>& versions) {
   }
 }
 
-// A virtual table has no page of its own.
+// Virtual tables have no root page and are skipped.
 Result<void> NsightFile::readTables() {
   SONDE_TRY_ASSIGN(Statement names,
                    database_.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND "
@@ -114,7 +114,7 @@ Result<void> NsightFile::countRows() {
     for (const char c : storedName(name))
       quoted += c == '"' ? std::string(2, c) : std::string(1, c);
     const auto last = database_.queryInteger(fmt::format("SELECT max(rowid) FROM \"{}\"", quoted));
-    rows = last ? *last : 0;  // what is wrong with it shows when it is read
+    rows = last ? *last : 0;  // errors show when the table is read
   }
   return {};
 }
@@ -149,7 +149,7 @@ Result<void> NsightFile::checkOrigin() {
                            path().string())};
 }
 
-// As one text, or as its parts.
+// The version is one text, or several parts.
 Result<void> NsightFile::readVersion() {
   if (!has("META_DATA_EXPORT"))
     return {};

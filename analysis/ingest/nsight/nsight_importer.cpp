@@ -18,7 +18,7 @@
 namespace sonde::ingest {
 namespace {
 
-// What an export with these tables can be asked, and one without cannot.
+// Important tables, and what a trace lacks without them.
 constexpr std::pair<std::string_view, std::string_view> kExpected[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL", "kernels"},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUDA calls"},
@@ -29,7 +29,7 @@ constexpr std::pair<std::string_view, std::string_view> kExpected[] = {
     {"TARGET_INFO_SESSION_START_TIME", "time of day"},
 };
 
-// Tables that are read, besides kExpected, or that say nothing that a trace holds.
+// Other tables that are read, or that contain nothing a trace stores.
 constexpr std::string_view kRead[] = {"COMPOSITE_EVENTS",
                                       "CUBLAS_EVENTS",
                                       "CUDNN_EVENTS",

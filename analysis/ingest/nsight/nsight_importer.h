@@ -1,9 +1,8 @@
-// One SQLite export of Nsight Systems as the rows of one host, the same that a recording or a file
-// of torch.profiler gives.
+// Imports an SQLite export of Nsight Systems as the rows of one host, like those of a recording or
+// a torch.profiler file.
 //
-// Tables are read one after the other, each once (NVTX_EVENTS twice), in the order of their rows;
-// a table that is not there has no rows. Owned by one import, on one thread. Memory: buffers of
-// fixed size, the names that are used, the collectives.
+// Reads each table once (NVTX_EVENTS twice), in row order. A missing table counts as empty. Owned
+// by one import, on one thread. Memory: buffers of fixed size, the names in use, the collectives.
 #pragma once
 
 #include "analysis/ingest/import/imported_file.h"
@@ -22,11 +21,11 @@ class NsightImporter {
   // Intermediate data goes to files in `scratch`.
   NsightImporter(store::TraceWriter& writer, std::filesystem::path scratch, BytesRead bytesRead);
 
-  // The rank of a file that does not say one.
+  // The rank to use if the file has none.
   void setRankInName(model::OptionalInt rank) noexcept { rankInName_ = rank; }
 
-  // Once. Requires: a transaction is open. Errors are
-  // NsightFile::open()'s; Corrupt: nothing in the file could be read.
+  // Call once. Requires: an open transaction. Errors are NsightFile::open()'s; Corrupt: nothing in
+  // the file is readable.
   Result<ImportedFile> import(const std::filesystem::path& file);
 
  private:

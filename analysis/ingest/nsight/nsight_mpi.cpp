@@ -25,7 +25,7 @@ constexpr std::array<Column, 8> kColumns = {{{"start", Type::Integer, true},
 std::optional<CollectiveOp> opOf(std::string_view name) noexcept {
   if (name.find("cast") != std::string_view::npos)  // MPI_Bcast, MPI_Ibcast
     return CollectiveOp::Broadcast;
-  if (name.find("endrecv") != std::string_view::npos)  // two in one call
+  if (name.find("endrecv") != std::string_view::npos)  // two operations in one call
     return {};
   return collectiveOf(name);
 }

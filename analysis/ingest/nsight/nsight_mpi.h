@@ -1,5 +1,5 @@
-// The MPI calls of an Nsight Systems export as slices and, where they are of one, collectives. A
-// function; the thread of the context.
+// Imports the MPI calls of an Nsight Systems export as slices, and collective ones also as
+// collectives. A function; the thread of the context.
 #pragma once
 
 #include "analysis/ingest/nsight/nsight_context.h"
@@ -7,7 +7,7 @@
 
 namespace sonde::ingest {
 
-// Communicators stay unknown: a handle has a meaning in its own process only.
+// Communicators stay unknown: a handle is meaningful only in its own process.
 Result<void> importNsightMpi(NsightContext& context);
 
 }  // namespace sonde::ingest

@@ -1,7 +1,7 @@
-// The texts of an export, which its rows name by number (table StringIds).
+// The texts of an export that rows refer to by number (table StringIds).
 //
-// Looked up as they are met, so that those that nothing refers to cost nothing. Owned by one
-// importer, on one thread; memory grows with the names that are used.
+// Looked up on first use, so unused texts cost nothing. Owned by one importer, on one thread;
+// memory grows with the names in use.
 #pragma once
 
 #include "analysis/ingest/import/imported_file.h"
@@ -19,7 +19,7 @@ namespace sonde::ingest {
 class NsightNames {
  public:
   struct Name {
-    std::string text;  // "[unknown]": the file does not say
+    std::string text;  // "[unknown]" if the file does not have it
     model::StringId id{};
   };
 
@@ -27,11 +27,11 @@ class NsightNames {
   NsightNames(const NsightFile& file, store::TraceWriter& writer, ImportedFile& account)
       : file_(file), writer_(writer), account_(account) {}
 
-  // Once, before all others.
+  // Call once, before all others.
   Result<void> open();
 
-  // The name of this number. A number that the file does not have is counted. The version that
-  // Nsight puts behind CUDA's calls ("cudaLaunchKernel_v7000") is left out. Valid until it goes.
+  // The name with this number. Counts numbers that the file does not have. Drops the version that
+  // Nsight appends to CUDA's calls ("cudaLaunchKernel_v7000"). Valid as long as this object.
   Result<const Name*> find(model::OptionalInt number);
   Result<model::StringId> id(model::OptionalInt number);
 
@@ -43,7 +43,7 @@ class NsightNames {
   store::TraceWriter& writer_;
   ImportedFile& account_;
   std::optional<store::Statement> find_;
-  std::unordered_map<std::int64_t, std::int64_t> rows_;  // by number, where that is not the key
+  std::unordered_map<std::int64_t, std::int64_t> rows_;  // by number, if that is not the key
   bool numbered_ = false;
   std::unordered_map<std::int64_t, Name> names_;
   Name unknown_;

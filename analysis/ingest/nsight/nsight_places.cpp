@@ -60,7 +60,7 @@ Result<void> readRanks(NsightContext& context) {
   });
 }
 
-// What Nsight had to say of its own recording, losses among it.
+// Reads Nsight's notes about its own recording, such as losses.
 Result<void> readDiagnostics(NsightContext& context) {
   constexpr std::array<Column, 2> kColumns = {{{"text", Type::Text, true}, {"timestamp"}}};
   return context.read("DIAGNOSTIC_EVENT", kColumns, "diagnostic", [&](const NsightTable& row) {

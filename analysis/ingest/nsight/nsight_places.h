@@ -1,5 +1,5 @@
-// What an Nsight Systems export says of the machine, the session and the processes in it. Free
-// functions; the thread of the context.
+// Reads the machine, the session and the processes of an Nsight Systems export. Free functions; the
+// thread of the context.
 #pragma once
 
 #include "analysis/ingest/nsight/nsight_context.h"
@@ -9,13 +9,13 @@
 
 namespace sonde::ingest {
 
-// Empty: the file does not say.
+// Empty: unknown.
 Result<std::string> nsightHostName(const NsightFile& file);
 
-// When the session began, before any event is read.
+// Reads the session's begin; must be called before any event is read.
 Result<void> readNsightClock(NsightContext& context);
 
-// The names of processes, threads and devices, ranks, and what Nsight itself found noteworthy.
+// Reads the names of processes, threads and devices, the ranks, and Nsight's own notes.
 Result<void> readNsightPlaces(NsightContext& context);
 
 }  // namespace sonde::ingest

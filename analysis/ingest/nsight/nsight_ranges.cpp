@@ -48,7 +48,7 @@ constexpr std::array<Column, 16> kColumns = {{{"start", Type::Integer, true},
                                               {"doubleValue", Type::Real},
                                               {"floatValue", Type::Real}}};
 
-// What an event is; the numbers are those of all versions so far.
+// The kinds of events. The numbers below are the same in all versions so far.
 enum class Event : std::uint8_t { Other, Category, Mark, PushPop, StartEnd, DomainCreate };
 constexpr std::pair<std::string_view, Event> kEventNames[] = {
     {"NvtxCategory", Event::Category},
@@ -94,7 +94,7 @@ class Ranges {
   std::map<Key, std::string> names_;  // of domains and of categories
 };
 
-// Where the file says what the numbers are, that counts.
+// Numbers in the file take precedence.
 Result<void> Ranges::readEventTypes() {
   constexpr std::array<Column, 2> kEnum = {
       {{"id", Type::Integer, true}, {"name", Type::Text, true}}};
@@ -116,7 +116,7 @@ Result<std::string> Ranges::textOf(const NsightTable& row) {
   return name->text;
 }
 
-// Domains and categories may be named after they are used. Counts nothing, because the rows are
+// Domains and categories may be named after their first use. Counts nothing, because the rows are
 // read again.
 Result<void> Ranges::readNames() {
   ImportedFile uncounted;

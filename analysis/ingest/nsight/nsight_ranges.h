@@ -1,5 +1,5 @@
-// The NVTX events of an Nsight Systems export as the NVTX probe stores them: ranges and marks with
-// their domain, category and payload. A function; the thread of the context.
+// Imports the NVTX events of an Nsight Systems export as the NVTX probe stores them: ranges and
+// marks with domain, category and payload. A function; the thread of the context.
 #pragma once
 
 #include "analysis/ingest/nsight/nsight_context.h"

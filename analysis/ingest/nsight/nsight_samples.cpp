@@ -17,8 +17,8 @@ using Column = NsightTable::Column;
 using Type = NsightTable::Type;
 
 constexpr std::size_t kInMemory = 300'000;    // of the largest record, 17 MB
-constexpr std::size_t kRemembered = 300'000;  // frames, and stacks, that are not stored twice
-constexpr std::size_t kGaps = 100'000;        // between samples, of which one is typical
+constexpr std::size_t kRemembered = 300'000;  // frames and stacks remembered to avoid duplicates
+constexpr std::size_t kGaps = 100'000;        // gaps between samples used for the median
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
@@ -30,13 +30,13 @@ struct Sample {
 
 struct FrameOfSample {
   std::int64_t sample;
-  std::int64_t depth;   // 0: where the thread was
-  std::int64_t symbol;  // kNone: the file does not say
-  std::int64_t module;  // the same
+  std::int64_t depth;   // 0: innermost frame
+  std::int64_t symbol;  // kNone: unknown
+  std::int64_t module;  // kNone: unknown
   std::int64_t address;
   bool isUnresolved;
   bool isKernel;
-  bool isMark;  // no frame, but what unwinding has to say: "[Broken backtraces]"
+  bool isMark;  // not a frame, but a note of the unwinder: "[Broken backtraces]"
 };
 
 struct ById {
@@ -56,7 +56,7 @@ class StackRows {
  public:
   explicit StackRows(NsightContext& context) : context_(context) {}
 
-  // The stack of `frame` when `caller` (none: nobody) called it.
+  // The stack of `frame` called by `caller` (0: none).
   Result<model::StackId> called(model::StackId caller, const FrameOfSample& frame) {
     SONDE_TRY_ASSIGN(const model::FrameId id, frameId(frame));
     if (stacks_.size() >= kRemembered)
@@ -72,7 +72,7 @@ class StackRows {
   }
 
  private:
-  // An address is told where there is no better name.
+  // Uses the address if there is no better name.
   Result<model::FrameId> frameId(const FrameOfSample& frame) {
     if (frames_.size() >= kRemembered)
       frames_.clear();
@@ -166,7 +166,7 @@ class Samples {
   }
 
  private:
-  // Takes the frames of a sample. Those of samples that are not there belong to nothing.
+  // Stores the frames of a sample. Frames without a sample are dropped.
   Result<void> unwind(std::int64_t sample, model::StackSample& row) {
     while (hasFrame_ && frame_.sample <= sample) {
       if (frame_.sample == sample && frame_.isMark) {
@@ -186,8 +186,8 @@ class Samples {
     last->second = ns;
   }
 
-  // An export does not say how often it sampled. While a thread runs, its samples follow each other
-  // at that distance, and it is run most of the time that it is sampled: the median.
+  // An export does not contain the sampling period. While a thread runs, its samples are one period
+  // apart, and a sampled thread mostly runs: so the median gap is the period.
   std::int64_t typicalGap() {
     if (gaps_.empty())
       return 0;
@@ -200,9 +200,9 @@ class Samples {
   ExternalSorter<Sample, ById> samples_;
   ExternalSorter<FrameOfSample, OutermostFirst> frames_;
   StackRows stacks_;
-  FrameOfSample frame_{};  // the next that is not taken
+  FrameOfSample frame_{};  // the next one to read
   bool hasFrame_ = false;
-  std::map<std::int64_t, std::int64_t> last_;  // sample of each thread, ns
+  std::map<std::int64_t, std::int64_t> last_;  // ns of each thread's last sample
   std::vector<std::int64_t> gaps_;
 };
 

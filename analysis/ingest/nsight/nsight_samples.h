@@ -1,5 +1,5 @@
-// Samples of threads' call stacks (COMPOSITE_EVENTS, SAMPLING_CALLCHAINS) → `stack_sample`, `stack`
-// and `frame`.
+// Imports samples of threads' call stacks (COMPOSITE_EVENTS, SAMPLING_CALLCHAINS) into
+// `stack_sample`, `stack` and `frame`.
 #pragma once
 
 #include "analysis/ingest/nsight/nsight_context.h"
@@ -9,7 +9,7 @@
 
 namespace sonde::ingest {
 
-// Sorts what does not fit into memory in `scratch`.
+// Sorts data that does not fit into memory in files in `scratch`.
 Result<void> importNsightSamples(NsightContext& context, const std::filesystem::path& scratch);
 
 }  // namespace sonde::ingest

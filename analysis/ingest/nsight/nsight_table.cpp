@@ -82,7 +82,7 @@ void NsightTable::cutShort(std::string_view why) {
     account_->faults.cutShort = std::move(text);
 }
 
-// Whether the row can be used, as far as this column is concerned.
+// Whether this column's value allows using the row.
 bool NsightTable::isGood(std::size_t column) {
   const ColumnType stored = rows_.columnType(place(column));
   const bool isNull = stored == ColumnType::Null;

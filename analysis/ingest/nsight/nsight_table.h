@@ -1,7 +1,7 @@
-// Reads one table of an export in the order of its rows, and checks the type of every value.
+// Reads one table of an export in row order, and checks the type of every value.
 //
-// Memory does not grow with the table. Row numbers have to grow, so a damaged file whose pages form
-// a circle ends. Owned by one importer, on one thread.
+// Memory does not grow with the table. Row numbers must increase, so reading ends even if the pages
+// of a damaged file form a circle. Owned by one importer, on one thread.
 #pragma once
 
 #include "analysis/ingest/import/imported_file.h"
@@ -28,19 +28,19 @@ class NsightTable {
     bool required = false;
   };
 
-  // None: the table is not there, or (then `account` says so) without a column that is required.
-  // Requires: `file`, `columns` and `account` outlive it.
+  // Unset: the table does not exist, or lacks a required column (recorded in `account`). Requires:
+  // `file`, `columns` and `account` outlive it.
   static Result<std::optional<NsightTable>> open(const NsightFile& file,
                                                  std::string_view name,
                                                  std::span<const Column> columns,
                                                  ImportedFile& account);
 
-  // The next row in which all required values are there and of their type; others are counted as
-  // unreadable. A value that is not required and of another type reads as none and is counted, too.
-  // False: there are no more, or (then `account` says so) the file is damaged here.
+  // Moves to the next row in which all required values exist and have their type; counts others as
+  // unreadable. An optional value of another type reads as unset and is counted, too. False: no
+  // more rows, or the file is damaged here (recorded in `account`).
   Result<bool> next();
 
-  // By the place of the column in `columns`; none: NULL, or no such column in this file.
+  // `column`: index in `columns`. Unset: NULL, or the file lacks the column.
   model::OptionalInt integer(std::size_t column) const;
   std::optional<double> real(std::size_t column) const;
   std::optional<std::string_view> text(std::size_t column) const;  // until next()
@@ -66,10 +66,10 @@ class NsightTable {
   const NsightFile* file_;
   std::optional<std::int64_t> last_;
   std::int64_t row_ = 0;
-  std::uint64_t bad_ = 0;  // a bit for each column whose value is not read
+  std::uint64_t bad_ = 0;  // one bit for each column with an unreadable value
 };
 
-// Calls `row(table)` for every row that can be read.
+// Calls `row(table)` for every readable row.
 template <typename Row>
 Result<void> forEachRow(std::optional<NsightTable> table, const Row& row) {
   if (!table)

@@ -8,13 +8,13 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// No time is further than 73 years from the epoch, so sums of two never overflow, whatever a
-// damaged file says.
+// No time is further than 73 years from the epoch, so sums of two never overflow, even for a
+// damaged file.
 constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
 constexpr std::int64_t kSteepestNsPerTick = 4096;
 
-// A reading may be off by what an interruption between two clocks costs on top of the best of five
-// tries, and between two knots the host's clock may have been slewed by at most 500 ppm.
+// A reading is off by interruptions between reading two clocks, as far as the best of five tries
+// has them. Between two knots the host's clock may be slewed by at most 500 ppm.
 constexpr double kReadingErrorNs = 2000;
 constexpr double kSlewLimit = 1e-3;
 
@@ -56,7 +56,7 @@ bool ClockFit::agrees(Knot knot, const std::optional<Knot>& now) const noexcept 
   return std::abs(actual - expected) <= kReadingErrorNs + kSlewLimit * nearest;
 }
 
-// The segment before ends where this one begins.
+// The previous segment ends where this one begins.
 void ClockFit::append(Knot knot) {
   std::int64_t slope = nominalSlope_;
   if (!segments_.empty()) {

@@ -1,10 +1,10 @@
-// From ticks to CLOCK_MONOTONIC: a line through every pair of neighbouring clock readings of one
-// boot of a host.
+// Converts ticks to CLOCK_MONOTONIC: a line through every pair of neighbouring clock readings of
+// one boot of a host.
 //
-// The recorder takes a reading after it has looked what there is to store, so that every record
-// lies between two knots and none is extrapolated; a mapping that has been used is never changed,
-// so times never run backwards. Readings of the traced processes fill in where the recorder was not
-// there. Owned by one drainer, on one thread.
+// The recorder takes a reading after it has looked for new data. So every record lies between two
+// knots, and none is extrapolated. A mapping in use never changes, so times never run backwards.
+// Readings of the traced processes fill in while the recorder was not running. Owned by one
+// drainer, on one thread.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,20 @@ struct Knot {
 
 class ClockFit {
  public:
-  // A reading that a process took; used from the next settle() on, if it lies in the open part of
-  // the time line and agrees with its neighbours.
+  // Adds a reading of a process. The next settle() uses it if it lies in the open part of the time
+  // line and agrees with its neighbours.
   void offer(Knot knot);
 
-  // Closes the time line up to `now`, the recorder's own reading (none: as far as the offered ones
-  // go). Returns the knots that were added, for restore() by a later recorder.
+  // Closes the time line up to `now`, the recorder's reading; if unset, up to the last offered one.
+  // Returns the added knots, for restore() by a later recorder.
   std::vector<Knot> settle(std::optional<Knot> now);
-  // The same up to an earlier reading of the recorder's: what was offered of later times stays.
+  // The same up to an earlier reading of the recorder; later offered readings stay open.
   std::vector<Knot> settleUpTo(Knot reading);
 
-  // Requires: nothing was offered or settled yet; `knots` are what settle() returned before, in
-  // order.
+  // Requires: no offer() or settle() before; `knots` are earlier results of settle(), in order.
   void restore(const std::vector<Knot>& knots);
 
-  // How long a tick is while there are fewer than two knots. The default is 1 ns.
+  // The length of a tick while there are fewer than two knots. The default is 1 ns.
   void setNominalRate(double nsPerTick);
 
   std::int64_t toNs(std::uint64_t ticks) const noexcept;
@@ -44,7 +43,7 @@ class ClockFit {
   std::uint64_t rejected() const noexcept { return rejected_; }
 
  private:
-  // The line from a knot on; the last one's goes on for ever.
+  // The line from a knot on; the last one continues for ever.
   struct Segment {
     std::uint64_t ticks;
     std::int64_t ns;
@@ -65,10 +64,10 @@ class ClockFit {
   mutable std::size_t lastUsed_ = 0;
 };
 
-// What the times of one process image are made with.
+// Converts the times of one process image.
 struct TimeBase {
   const ClockFit* fit = nullptr;  // nullptr: ticks are ns of CLOCK_MONOTONIC
-  std::int64_t epochNs = 0;       // realtime minus monotonic, one for each boot of a host
+  std::int64_t epochNs = 0;       // realtime minus monotonic, one per boot of a host
 
   std::int64_t toNs(std::uint64_t ticks) const noexcept;
 };

@@ -1,5 +1,5 @@
-// The texts that the definitions of one spool file have given ids to. Owned by the builder of the
-// image; not thread-safe. A text is interned into the trace when it is first used as a name.
+// The texts of one spool file by the ids of their definitions. Owned by the builder of the image;
+// not thread-safe. A text is interned into the trace on its first use as a name.
 #pragma once
 
 #include "analysis/ingest/rows/row_sink.h"
@@ -13,10 +13,10 @@ namespace sonde::ingest {
 
 class Dictionary {
  public:
-  // Bytes that are no UTF-8 are replaced. False when the id is out of all bounds.
+  // Replaces invalid UTF-8. False if the id is out of range.
   bool define(std::uint32_t id, std::string_view bytes);
 
-  // The empty text for id 0, and "(unknown)", counted, for one that was never defined.
+  // Returns the empty text for id 0, and "(unknown)" for an undefined id, which it counts.
   std::string_view text(std::uint32_t id);
   model::StringId name(RowSink& sink, std::uint32_t id);
 
@@ -28,7 +28,7 @@ class Dictionary {
     model::StringId row;
     bool defined = false;
   };
-  // Sonde's library stops at 49,152; what is past this bound is damage.
+  // Sonde's library stops at 49,152; an id beyond this bound is damage.
   static constexpr std::uint32_t kMaxId = 1 << 20;
 
   std::vector<Entry> entries_{{.text = "", .row = {}, .defined = true}};

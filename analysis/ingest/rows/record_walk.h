@@ -1,4 +1,4 @@
-// Steps through the records of a slot without trusting any of them. Stateless; any thread.
+// Iterates over the untrusted records of a slot. Stateless; any thread.
 #pragma once
 
 #include "collector/wire/device_records.h"
@@ -15,9 +15,9 @@
 
 namespace sonde::ingest {
 
-inline constexpr std::uint16_t kNoRecord = 0xffff;  // of a kind that this version does not know
+inline constexpr std::uint16_t kNoRecord = 0xffff;  // for a kind that this version does not know
 
-// The smallest size that a record of each kind may have; a later version may append to it.
+// The minimum size of each kind of record; a later version may append to it.
 inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::RecordKind::Count)>
     kRecordBytes = {0,
                     sizeof(wire::ScopeBegin),
@@ -55,7 +55,7 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
 struct WalkCount {
   std::uint64_t records = 0;  // visited
   std::uint64_t skipped =
-      0;  // of unknown kinds or too short; a broken size counts once, for all that is behind it
+      0;  // unknown kinds or too short; a broken size counts once for the whole rest
 };
 
 template <typename Record>
@@ -65,7 +65,7 @@ Record loadRecord(const std::byte* at) noexcept {
   return record;
 }
 
-// Calls visit(header, bytes) for each whole record of a known kind; `bytes` holds at least that
+// Calls visit(header, bytes) for each complete record of a known kind; `bytes` has at least that
 // kind's size.
 template <typename Visit>
 WalkCount walkRecords(std::span<const std::byte> bytes, Visit&& visit) {

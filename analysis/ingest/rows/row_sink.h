@@ -1,8 +1,7 @@
-// Where the builders of a drain put their rows. Its writer remembers the first failure and drops
-// what comes after it, so that the code that makes rows need not ask each time: the drainer asks
-// once before it commits, and takes everything back.
+// The destination of a drain's rows. Its writer remembers the first failure and ignores later rows,
+// so builders need not check each call. The drainer checks once before it commits, and rolls back.
 //
-// Owned by one drainer, on one thread. Must go before the TraceWriter does.
+// Owned by one drainer, on one thread. Must be destroyed before the TraceWriter.
 #pragma once
 
 #include "analysis/store/trace_writer.h"
@@ -34,21 +33,21 @@ class RowSink {
     check(writer_->dropOpenScope(spool, thread, token));
   }
   void dropOpenCalls(model::ProcessId process) { check(writer_->dropOpenCalls(process)); }
-  // A finished slice turned out to lie in another one.
+  // For a finished slice that turns out to be inside another one.
   void moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
     check(writer_->moveSlice(id, parent, depth));
   }
-  // How long a collective that is stored took turned out later.
+  // For a stored collective whose duration becomes known later.
   void endCollective(model::CollectiveId id, model::OptionalInt durNs) {
     check(writer_->endCollective(id, durNs));
   }
-  // How a collective that is stored is carried out was told later.
+  // For a stored collective whose implementation becomes known later.
   void planCollective(model::CollectiveId id,
                       model::OptionalText algorithm,
                       model::OptionalText protocol) {
     check(writer_->planCollective(id, algorithm, protocol));
   }
-  // What a builder needs to go on after the recorder was killed.
+  // State that a builder needs to resume after the recorder was killed.
   void setState(std::string_view spool,
                 std::string_view kind,
                 std::int64_t key,
@@ -58,7 +57,7 @@ class RowSink {
                 std::int64_t key,
                 std::string_view blob);
   void dropState(std::string_view spool, std::string_view kind, std::int64_t key);
-  // What setState() left as a blob; empty when it did not.
+  // The blob that setState() stored; empty: none.
   std::string state(std::string_view spool, std::string_view kind, std::int64_t key);
 
   store::TraceWriter& writer() noexcept { return *writer_; }

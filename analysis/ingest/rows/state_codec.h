@@ -1,6 +1,6 @@
-// Values packed one after the other into a blob, for a builder's state in the trace's recorder
-// tables. Written and read by the same version on the same machine; a blob that is too short reads
-// as zeros and says so.
+// Packs values into a blob, for a builder's state in the trace's recorder tables. The same version
+// writes and reads it on the same machine. If a blob is too short, the rest reads as zeros and ok()
+// returns false.
 #pragma once
 
 #include <algorithm>

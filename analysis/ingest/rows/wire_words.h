@@ -1,4 +1,4 @@
-// The words that the store holds for the spool format's enumerations. Texts are static; any thread.
+// The store's words for the spool format's enumerations. Texts are static; any thread.
 #pragma once
 
 #include "analysis/model/words.h"
@@ -16,26 +16,26 @@ constexpr std::int64_t signedOf(std::uint64_t value) noexcept {
   return static_cast<std::int64_t>(value);
 }
 
-// `slice.category`, `loss.probe`; "unknown" for a number that is none.
+// `slice.category`, `loss.probe`; "unknown" for an invalid number.
 std::string_view probeWord(wire::Probe probe) noexcept;
 // `loss.kind`.
 std::string_view recordWord(wire::RecordKind kind) noexcept;
 // The category of a device call's slice.
 std::string_view deviceCallWord(std::uint8_t number) noexcept;
-// What a mark says of managed memory; empty for other kinds of wire::DeviceMemoryKind.
+// The name of a managed memory mark; empty for other kinds of wire::DeviceMemoryKind.
 std::string_view managedMemoryWord(std::uint8_t number) noexcept;
-// Empty where it is not known. `cause`: of a mark of that kind.
+// Empty if unknown. `cause`: of a mark of that kind.
 std::string_view memoryCauseWord(std::uint8_t kind, std::uint32_t cause) noexcept;
 std::string_view migrationCauseWord(wire::MigrationCause cause) noexcept;
 // The category of a slice of the probe `python`.
 std::string_view codeWord(wire::CodeCategory category) noexcept;
-// `loss.kind` of what a plugin asked for that could not be: the function, and what was wrong.
+// `loss.kind` for a plugin's call that failed: the function, and its mistake.
 std::string_view pluginCallWord(wire::PluginCall call) noexcept;
 std::string_view mistakeWord(wire::PluginMistake mistake) noexcept;
 // `loss.reason`.
 std::string_view lossWord(wire::LossReason reason) noexcept;
 
-// The model's value of the same number; nothing when the number is none.
+// The model's value with the same number; unset if the number is invalid.
 std::optional<model::SliceKind> sliceKind(std::uint8_t number) noexcept;
 std::optional<model::CollectiveOp> collectiveOp(std::uint8_t number) noexcept;
 std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept;

@@ -150,7 +150,7 @@ void CollectiveRows::plan(std::uint64_t number, std::uint32_t algorithm, std::ui
   entry->newPlan = true;
 }
 
-// What is new goes to its row, waiting or stored; one whose record has not come yet keeps it.
+// Updates the row, waiting or stored, with new values. Without a row yet, the entry keeps them.
 void CollectiveRows::complete(Entry& entry) {
   if (!entry.hasRow)
     return;

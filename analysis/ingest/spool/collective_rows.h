@@ -1,10 +1,10 @@
-// The collectives that end after their call has returned, and whose parts other threads tell of:
-// their record, the records of their end and those of their steps come in any order. An id is given
-// to a collective when the first of them comes.
+// Collectives that end after their call has returned, with parts reported by other threads. Their
+// record, the records of their end and those of their steps come in any order. The first of these
+// gives the collective its id.
 //
-// Of one that has its record and an end only a later end may still come, and few are remembered.
-// One that lacks either is remembered for as long as there is room: it may outlive any number of
-// others, or, where nothing tells ends, never end.
+// A collective with its record and an end is settled: only a later end can still come, and few are
+// remembered. Others are remembered as long as there is room. They may outlive any number of
+// settled ones, or never end if nothing reports ends.
 //
 // Part of one ImageBuilder, on its thread.
 #pragma once
@@ -31,35 +31,35 @@ class CollectiveRows {
 
   // By wire::Collective::number; none for 0.
   model::CollectiveId idOf(std::uint64_t number);
-  // Adds the row, without a duration unless it is known by then, when save() is called.
+  // Adds the row when save() is called. It gets a duration if that is known by then.
   model::CollectiveId add(std::uint64_t number,
                           model::Collective row,
                           std::uint32_t algorithm,
                           std::uint32_t protocol);
-  // The collective has ended; the latest end holds. Or its end is not known.
+  // The collective has ended; the latest end counts. loseEnd(): the end is unknown.
   void end(std::uint64_t number, std::int64_t endNs);
   void loseEnd(std::uint64_t number);
-  // It did not take place: its row goes when all has been read, its slice stays.
+  // The collective did not take place: its row is removed after all has been read, its slice stays.
   void drop(std::uint64_t number);
-  // How it is carried out, in ids of the dictionary.
+  // Sets its algorithm and protocol, as ids of the dictionary.
   void plan(std::uint64_t number, std::uint32_t algorithm, std::uint32_t protocol);
-  // Something is part of it: its id.
+  // Returns the collective's id for a part of it.
   model::CollectiveId join(std::uint64_t number);
 
   void save();
-  // What save() left as state, by number, by id, and 0.
+  // The kinds of state that save() stores; keys: number, id, and 0.
   static constexpr std::string_view kState = "collective";
   static constexpr std::string_view kLostState = "lost collective";
   static constexpr std::string_view kLostPartsState = "lost collective parts";
   void restore(std::string_view blob);
   void restoreLost(model::CollectiveId id) { lost_.push_back(id); }
   void restoreLostParts(std::uint64_t count) { lostParts_ = count; }
-  // Nothing more comes: steps of collectives that never came are of none.
+  // No more records come: parts of collectives that never came belong to none.
   void finish();
-  // How many parts were of none that is known: its record was lost, or it is forgotten.
+  // Number of parts of unknown collectives: their record was lost, or they were forgotten.
   std::uint64_t lostParts() const noexcept { return lostParts_; }
 
-  static constexpr std::size_t kSettledMost = 8192;  // that are remembered
+  static constexpr std::size_t kSettledMost = 8192;  // remembered at most
   static constexpr std::size_t kOthersMost = 65'536;
 
  private:
@@ -67,27 +67,27 @@ class CollectiveRows {
     std::uint64_t number = 0;
     model::CollectiveId id{};
     std::int64_t startNs = 0;
-    std::int64_t endNs = 0;  // INT64_MIN: not known
+    std::int64_t endNs = 0;  // INT64_MIN: unknown
     bool hasRow = false;
     bool unfinished = false;
     bool settled = false;      // it has its row and an end
-    bool changed = false;      // since it was saved
-    bool saved = false;        // there is a state of it
-    bool newDuration = false;  // of a row that is stored
+    bool changed = false;      // since the last save
+    bool saved = false;        // its state is stored
+    bool newDuration = false;  // of a stored row
     bool newPlan = false;      // likewise
     std::uint32_t algorithm = 0;
     std::uint32_t protocol = 0;
-    std::uint32_t parts = 0;  // that came
-    std::size_t waiting = 0;  // its row's place among those to be stored, + 1; 0: it is stored
+    std::uint32_t parts = 0;  // received
+    std::size_t waiting = 0;  // 1 + its row's index among waiting ones; 0: stored
   };
-  using Entries = std::list<Entry>;  // those of earlier first
+  using Entries = std::list<Entry>;  // oldest first
   struct Waiting {
     model::Collective row;  // without algorithm and protocol
     std::uint32_t algorithm;
     std::uint32_t protocol;
   };
   Entry& entryOf(std::uint64_t number);
-  Entry* partOf(std::uint64_t number);  // nullptr: of none
+  Entry* partOf(std::uint64_t number);  // nullptr: belongs to none
   void change(Entry& entry);
   void settleIfDone(const Entry& entry);
   void keepLatest(Entries& entries, std::size_t most);
@@ -103,9 +103,9 @@ class CollectiveRows {
   Entries settled_;
   Entries others_;
   std::unordered_map<std::uint64_t, Entries::iterator> byNumber_;
-  std::vector<std::uint64_t> changed_;     // since they were saved; some are forgotten
-  std::vector<Waiting> waiting_;           // to be stored
-  std::vector<model::CollectiveId> lost_;  // given to collectives that are forgotten without a row
+  std::vector<std::uint64_t> changed_;     // since the last save; some may be forgotten
+  std::vector<Waiting> waiting_;           // rows to be stored
+  std::vector<model::CollectiveId> lost_;  // ids of collectives that were forgotten without a row
   std::uint64_t lostParts_ = 0;
 };
 

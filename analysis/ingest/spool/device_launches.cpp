@@ -17,16 +17,16 @@ namespace {
 using store::Database;
 using store::Statement;
 
-// Clocks of devices run a little beside the host's, and records come late.
+// Clocks of devices deviate a little from the host's, and records come late.
 constexpr std::int64_t kSlackNs = 60'000'000'000;
 
-// A call that was so long before is of another round of the numbers: they come again after 2^32
-// calls, of which no process makes more than one each microsecond (71 minutes). Nothing waits so
-// long in a stream; but the record of what was launched later may be lost.
+// A call this long ago belongs to an earlier round of the numbers. They repeat after 2^32 calls,
+// and a process makes at most one call per microsecond (71 minutes). No work waits so long in a
+// stream, but the record of the right launch may be lost.
 constexpr std::int64_t kRoundNs = (std::int64_t{1} << 32) * 1000;
 
-// Of calls in each other with one correlation, a runtime's and a driver's, the outer one, whatever
-// lies between them. A compilation has its launch's correlation and is none.
+// If nested calls have one correlation (a runtime's and a driver's), the outer one counts, whatever
+// is between them. A compilation has its launch's correlation but is not a launch.
 constexpr std::string_view kLaunches =
     "CREATE TEMP TABLE launch AS SELECT t.process_id, s.correlation_id, s.start_ns, s.id, "
     "s.scope_id, s.thread_id, s.start_ns + s.dur_ns AS end_ns FROM slice s JOIN thread t ON t.id = "
@@ -38,8 +38,8 @@ constexpr std::string_view kLaunches =
     "i.start_ns WHERE o.thread_id = i.thread_id AND o.end_ns >= i.end_ns AND (o.start_ns < "
     "i.start_ns OR o.end_ns > i.end_ns OR o.id < i.id));";
 
-// From which call a row is: {0} its process, {1} its correlation, {2} its time, negative where it
-// is only known to have been before, {3} the columns of `launch` l that are wanted.
+// Finds the call of a row. {0}: its process; {1}: its correlation; {2}: its time, negative if only
+// an upper bound is known; {3}: the requested columns of `launch` l.
 constexpr std::string_view kLaunchOf =
     "SELECT {3} FROM temp.launch l WHERE l.process_id = {0} AND l.correlation_id = {1} AND "
     "l.start_ns BETWEEN iif({2} = 0, 0, abs({2}) - {5}) AND iif({2} = 0, 9223372036854775807, "
@@ -65,7 +65,7 @@ Result<void> joinWork(Database& trace, std::string_view table) {
                   "launch_slice_id IS NULL AND correlation_id IS NOT NULL",
                   table,
                   launch)));
-  // What had not begun when its process ended is where it was launched.
+  // Work that had not begun when its process ended gets the time of its launch.
   return trace.exec(fmt::format(
       "UPDATE {0} SET start_ns = coalesce((SELECT s.start_ns + coalesce(s.dur_ns, 0) FROM slice s "
       "WHERE s.id = {0}.launch_slice_id), (SELECT p.end_ns FROM stream r JOIN process p ON p.id = "
@@ -107,7 +107,7 @@ Result<void> joinExternalIds(Database& trace) {
       trace.prepare(
           "INSERT INTO arg(owner, owner_id, key_id, value) VALUES ('slice', ?1, ?2, ?3)"));
   rows.bindAll(kExternalIds);
-  // A runtime's call and the driver's in it are told of each, and are one here.
+  // A runtime call and the driver call in it both report ids; they count once here.
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> told;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());

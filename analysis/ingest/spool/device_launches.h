@@ -1,7 +1,6 @@
-// What ties a live recording's device work and memory to the call that it is from, by CUPTI's
-// correlation. These are 32 bits wide and come again in a long job: of the calls with the same one
-// it is the last before the work, unless that was more than 2^32 microseconds before. The thread of
-// the database.
+// Joins a live recording's device work and memory to calls by CUPTI's correlation. Correlations
+// have 32 bits and repeat in a long job: the last call before the work counts, unless it was more
+// than 2^32 microseconds before. The thread of the database.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -12,20 +11,21 @@
 
 namespace sonde::ingest {
 
-// State of a spool: an id that the program gave to its calls, each an ExternalId. Joining takes it.
+// State of a spool: an id that the program gave to its calls, an ExternalId each. Joining removes
+// it.
 inline constexpr std::string_view kExternalIds = "external";
 struct ExternalId {
   std::int64_t process;  // row
   std::int64_t correlation;
-  std::int64_t key;  // string: of the argument
+  std::int64_t key;  // id of a string: the argument's key
   std::int64_t id;
-  std::int64_t heardNs;  // the call began before
+  std::int64_t heardNs;  // the call began before this
 };
 
-// Kernels and copies get the call of their process and correlation as launch, its scope and how
-// long after its begin they began; allocations the call and its scope; the record of an event the
-// time of its call, and a wait for an event the record before it; calls the ids that the program
-// gave them. What has them keeps them. Requires: a transaction and placeDeviceCalls().
+// Kernels and copies get their call by process and correlation as launch, the call's scope, and the
+// delay after its begin. Allocations get the call and its scope. The record of an event gets the
+// time of its call; a wait for an event gets the record before it. Calls get the program's ids.
+// Existing values stay. Requires: a transaction and placeDeviceCalls().
 Result<void> joinLaunches(store::Database& trace);
 
 }  // namespace sonde::ingest

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kRememberedRecords = 65'536;
 
-// As torch.profiler calls them.
+// torch.profiler's names.
 constexpr std::array<std::string_view, 8> kMemories = {"Unknown",
                                                        "Pageable",
                                                        "Pinned",
@@ -92,7 +92,7 @@ std::string uuidText(const std::uint8_t (&uuid)[16]) {
 }  // namespace
 
 DeviceRows::Span DeviceRows::spanOf(std::uint64_t beginTicks, std::uint64_t endTicks) {
-  if (beginTicks == 0)  // joinLaunches() places it: with what it was launched by, before then
+  if (beginTicks == 0)  // joinLaunches() sets the time: that of its launch, which was before this
     return {-lastNs_, {}};
   const std::int64_t startNs = time_.toNs(beginTicks);
   const bool hasEnd = endTicks >= beginTicks && endTicks != 0;
@@ -101,7 +101,7 @@ DeviceRows::Span DeviceRows::spanOf(std::uint64_t beginTicks, std::uint64_t endT
   return {startNs, hasEnd ? model::OptionalInt(endNs - startNs) : model::OptionalInt()};
 }
 
-// A GPU that another process of the host has shown.
+// A GPU that another process of the host has reported.
 model::DeviceId DeviceRows::knownDevice(std::string_view uuid) {
   auto rows =
       sink_.writer().database().prepare("SELECT id FROM device WHERE host_id = ?1 AND uuid = ?2");

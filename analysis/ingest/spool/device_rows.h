@@ -1,6 +1,6 @@
-// Makes rows of what a process' devices did: kernels, copies, synchronisation. They are
-// told of late and in no order; which call launched what, and where calls stand among the slices of
-// their threads, is found when all are there (device_calls.h).
+// Makes rows of a process's device work: kernels, copies, synchronisation. Records come late and
+// unordered. device_calls.h finds launches, and the places of calls among their threads' slices,
+// when all are there.
 //
 // Part of one ImageBuilder, on its thread.
 #pragma once
@@ -25,7 +25,7 @@ namespace sonde::ingest {
 
 class DeviceRows {
  public:
-  // All but the time must outlive it.
+  // All arguments except the time must outlive the object.
   DeviceRows(RowSink& sink,
              TimeBase time,
              const std::string& spool,
@@ -36,20 +36,20 @@ class DeviceRows {
   void define(const wire::DeviceDefinition& definition);
   void define(const wire::StreamDefinition& definition);
 
-  // The rows' ids; 0: it makes no sense, as damaged records do.
+  // Return the row's id; 0: the record is invalid, as damaged ones are.
   std::int64_t add(const wire::Kernel& record);
   std::int64_t add(const wire::DeviceCopy& record);
   std::int64_t add(const wire::DeviceSync& record);
   void add(const wire::DeviceMetric& record, model::ThreadId thread);
 
-  // What an earlier recorder left as state.
+  // Restore the state that an earlier recorder stored.
   void restoreDevice(std::uint32_t ordinal, model::DeviceId id) { devices_[ordinal] = id; }
   void restoreStream(std::uint32_t number, model::StreamId id) { streams_[number] = id; }
 
-  // The row of the process's device of this number.
+  // The row of the process's device with this number.
   model::DeviceId deviceOf(std::uint32_t ordinal);
 
-  // All that has been heard of so far had happened by then.
+  // All records so far are about events before this time.
   void heardAt(std::int64_t ns) noexcept { lastNs_ = std::max(lastNs_, ns); }
   std::int64_t lastNs() const noexcept { return lastNs_; }
 
@@ -72,11 +72,11 @@ class DeviceRows {
   Dictionary& dictionary_;
   std::unordered_map<std::uint32_t, model::DeviceId> devices_;  // by ordinal
   std::unordered_map<std::uint32_t, model::StreamId> streams_;
-  // By context and number: a process that has very many streams defines one again.
+  // By context and number: a process with very many streams may define one again.
   std::map<std::pair<std::uint32_t, std::uint32_t>, model::StreamId> streamRows_;
   std::unordered_map<std::uint64_t, model::SyncId> records_;  // of events, the latest
   std::deque<std::uint64_t> recordOrder_;
-  std::unordered_map<std::uint32_t, model::StringId> kernelNames_;  // by that of the dictionary
+  std::unordered_map<std::uint32_t, model::StringId> kernelNames_;  // by id in the dictionary
   std::int64_t lastNs_ = 0;
 };
 

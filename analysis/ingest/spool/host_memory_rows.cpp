@@ -8,8 +8,8 @@
 namespace sonde::ingest {
 namespace {
 
-// More are of allocations that were never written, as in what a flight recorder has let go.
-// Each time that one comes all are stored.
+// If more releases wait, their allocations were never written, for example dropped by a flight
+// recorder. The whole set is stored whenever it changes.
 constexpr std::size_t kMostEarly = 1 << 18;
 
 }  // namespace
@@ -55,8 +55,8 @@ void HostMemoryRows::end(model::Allocation row, std::int64_t ns) {
     sink_.add(row);
 }
 
-// The trace has times and no ticks, and a time may have been made when less was known of the
-// clocks: of those at one address it is the nearest. One that is not stored yet is none of them.
+// The trace has times but no ticks, and a time may have been computed with less clock data. So of
+// those with one address the nearest is taken. Rows not stored yet are not considered.
 HostMemoryRows::Restored::iterator HostMemoryRows::findRestored(const wire::Release& record) {
   constexpr std::int64_t kMostOffNs = 1'000'000;
   const std::int64_t sinceNs = time_.toNs(record.sinceTicks);

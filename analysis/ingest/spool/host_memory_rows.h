@@ -1,9 +1,9 @@
-// Makes rows of the memory that a process' threads allocate for themselves.
+// Makes rows of the memory that a process's threads allocate for themselves.
 //
-// An allocation is named by its address and when it was made. Threads give back what others have
-// allocated, and the slots of two threads are read in no order: so a release may come first, and
-// waits for its allocation. A row is stored when the pass that it came in ends, so that one of a
-// block that was soon given back is written once.
+// An allocation is identified by its address and time. Threads free memory that others allocated,
+// and the slots of two threads are read in no order. So a release may come first, and then waits
+// for its allocation. A row is stored at the end of the pass it came in, so that a block that is
+// freed soon is written once.
 //
 // Part of one ImageBuilder, on its thread.
 #pragma once
@@ -26,20 +26,20 @@ namespace sonde::ingest {
 
 class HostMemoryRows {
  public:
-  // What restoreEarly() takes, as a kind of state.
+  // The kind of state that restoreEarly() reads.
   static constexpr std::string_view kEarlyReleases = "early releases";
 
-  // All but the time must outlive it.
+  // All arguments except the time must outlive the object.
   HostMemoryRows(RowSink& sink, TimeBase time, const std::string& spool, const ProcessRow& process)
       : sink_(sink), time_(time), spool_(spool), process_(process) {}
 
-  // `row` has everything but its id and its end.
+  // `row` has all values except its id and its end.
   void allocated(const wire::Allocation& record, const model::Allocation& row);
   void released(const wire::Release& record, std::int64_t ns);
 
-  // Stores what is not stored yet.
+  // Stores rows that are not stored yet.
   void save();
-  // What an earlier recorder left.
+  // Restore the state of an earlier recorder.
   void restoreEarly(std::string_view blob);
   Result<void> restore();
 
@@ -66,9 +66,10 @@ class HostMemoryRows {
   TimeBase time_;
   const std::string& spool_;
   const ProcessRow& process_;
-  std::unordered_map<Key, model::Allocation, KeyHash> open_;  // an id of 0: it is not stored yet
-  std::vector<Key> fresh_;                                    // those, and some that have ended
-  std::unordered_map<Key, std::int64_t, KeyHash> early_;      // releases without their allocation
+  std::unordered_map<Key, model::Allocation, KeyHash> open_;  // id 0: not stored yet
+  // the unstored ones, and some that have ended
+  std::vector<Key> fresh_;
+  std::unordered_map<Key, std::int64_t, KeyHash> early_;  // releases without their allocation
   bool earlyChanged_ = false;
   Restored restored_;  // open ones of an earlier recorder, by address
 };

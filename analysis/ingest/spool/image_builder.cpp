@@ -88,22 +88,22 @@ void ImageBuilder::begin() {
   sink_.setState(spool_, "process", 0, process_.row.id.value);
 }
 
-// A thread that has ended may come back: its slots are not read in the order of their records.
+// A thread that has ended may reappear: its slots are not read in the order of their records.
 ImageBuilder::Thread& ImageBuilder::threadOf(std::uint32_t index) {
   const auto found = threads_.find(index);
   if (found != threads_.end())
     return *found->second;
   if (const std::string blob = sink_.state(spool_, "thread", index); !blob.empty())
     return *(threads_[index] = unpackThread(blob));
-  // Only in a damaged file have records come before the definition of their thread.
+  // In a damaged file, records may come before the definition of their thread.
   wire::ThreadDefinition unknown{};
   unknown.thread = index;
   return addThread(unknown);
 }
 
-// The scopes that the thread itself says were open. Where they differ from ours, records were lost
-// in between: a begin that we missed is made up from the slot's prefix; of a scope whose end we
-// missed is known that it came before, unless it is the very record that the slot was claimed for.
+// `scopes`: the open scopes according to the thread. If they differ from ours, records were lost. A
+// begin that we missed is restored from the slot's prefix. A scope whose end we missed ended
+// before, unless its end is the record for which the slot was claimed.
 void ImageBuilder::openSlot(std::uint32_t index,
                             std::span<const wire::OpenScope> scopes,
                             std::uint64_t claimTicks,

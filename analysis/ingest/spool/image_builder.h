@@ -1,9 +1,8 @@
-// Makes the rows of one process image out of the records in its spool file.
+// Makes the rows of one process image from the records in its spool file.
 //
-// One for each image, owned by the drainer, on its thread. It keeps what must be known across slots
-// (open scopes, ranges, iterations, which thread is which row) and stores that beside the rows, so
-// that a later recorder goes on where a killed one left off. No record stops it: what makes no
-// sense is counted.
+// One for each image, owned by the drainer, on its thread. It keeps state across slots (open
+// scopes, ranges, iterations, rows of threads) and stores it beside the rows, so that a later
+// recorder can resume after a kill. No record stops it: invalid ones are counted.
 #pragma once
 
 #include "analysis/ingest/rows/clock_fit.h"
@@ -39,9 +38,10 @@ using LossTable = std::array<
                static_cast<std::size_t>(wire::RecordKind::Count)>,
     static_cast<std::size_t>(wire::Probe::Count)>;
 
-// How many records of each probe and kind are lost for a reason that the process knows nothing of.
+// The number of records by probe and kind that were lost for a reason the process does not know.
 struct LostRecords {
-  bool letGo = false;  // the oldest records went on purpose: ends without a begin are no loss
+  bool letGo = false;  // the oldest records were dropped on purpose: ends without a begin are not
+                       // losses
   std::string_view reason;
   std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::RecordKind::Count)>,
              static_cast<std::size_t>(wire::Probe::Count)>
@@ -51,67 +51,66 @@ struct LostRecords {
 };
 
 struct ImageCounts {
-  std::uint64_t records = 0;     // that became rows or parts of rows
-  std::uint64_t skipped = 0;     // of kinds that this version does not know, or with a broken size
-  std::uint64_t damaged = 0;     // with values that cannot be
+  std::uint64_t records = 0;     // became rows or parts of rows
+  std::uint64_t skipped = 0;     // kinds unknown to this version, or with a broken size
+  std::uint64_t damaged = 0;     // with impossible values
   std::uint64_t unbalanced = 0;  // ends without a begin
-  std::uint64_t strayInfos = 0;  // iteration infos where there was no iteration yet
-  std::uint64_t iterations = 0;  // that have begun, of all threads
+  std::uint64_t strayInfos = 0;  // iteration infos before any iteration
+  std::uint64_t iterations = 0;  // those that have begun, of all threads
 };
 
 class ImageBuilder {
  public:
-  // `spool`: name of the file. `process` has everything but its id and must outlive the builder.
+  // `spool`: name of the file. `process` has all values except its id and must outlive the builder.
   ImageBuilder(RowSink& sink,
                TimeBase time,
                std::string spool,
                ProcessRow& process,
                std::uint32_t probeMask);
 
-  // Adds the row of the process. Requires: not restore().
+  // Adds the row of the process. Requires: restore() was not called.
   void begin();
-  // Takes up what save() left in the trace under this spool; false when there is nothing.
+  // Restores the state that save() stored under this spool; false if there is none.
   Result<bool> restore();
 
-  // A definition as SpoolReader hands it out; then, when all new ones have been, definitionsDone().
+  // Takes a definition from SpoolReader. After all new ones, call definitionsDone().
   void define(std::span<const std::byte> definition);
   void definitionsDone();
 
-  // The thread begins to write to another slot. `claimTicks`: when; `records`: those of the slot.
+  // The thread starts to write to another slot at `claimTicks`. `records`: those of the slot.
   void openSlot(std::uint32_t thread,
                 std::span<const wire::OpenScope> scopes,
                 std::uint64_t claimTicks,
                 std::span<const std::byte> records);
   void addRecords(std::uint32_t thread, std::span<const std::byte> records);
 
-  // Lines of the process' /proc/PID/maps, as they are now.
+  // Lines of the process's current /proc/PID/maps.
   void addCode(std::string_view lines) { stacks_.addCode(lines, lastNs_); }
-  // Records of a slot that has nothing but copies of a thread's stack.
+  // Records of a slot that only holds copies of a thread's stack.
   void addSamples(std::uint32_t thread, std::span<const std::byte> records);
 
-  // A call that a thread has not ended: its record has 0 as `endTicks`.
+  // A call that a thread has not ended: its record has `endTicks` 0.
   struct OpenRecord {
     std::uint32_t thread = 0;
     std::vector<std::byte> bytes;
   };
   // Replaces the rows of table open_call by the open scopes and these calls, each thread's
-  // outermost first. `seenNs`: when they were read. `isLast`: each call gets a row of its kind,
-  // too.
+  // outermost first. `seenNs`: when they were read. `isLast`: each call also gets a row of its
+  // kind.
   void noteOpen(const std::vector<OpenRecord>& calls, std::int64_t seenNs, bool isLast);
 
   // Stores the builder's state in the transaction of its rows.
   void save();
-  // Closes what is open, with durations only where an end is known, and stores the losses. `state`
-  // and what else is known of the process's end is in the process row.
+  // Closes what is open, with a duration only if the end is known, and stores the losses. The
+  // process row has `state` and all else that is known of the process's end.
   void finish(const LossTable& losses,
               const PluginLossTable& pluginLosses,
               const LostRecords& lost);
 
-  // The row of the thread with this kernel id that ran at `ns`. One that Sonde has not heard of
-  // gets its row now.
+  // The row of the thread with this kernel id that ran at `ns`. Creates it for an unknown thread.
   model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns);
 
-  // Something in the file that no record can be made of.
+  // Counts damage in the file outside of records.
   void noteDamage() noexcept { ++counts_.damaged; }
   const ImageCounts& counts() const noexcept { return counts_; }
   std::int64_t lastNs() const noexcept { return lastNs_; }
@@ -123,7 +122,7 @@ class ImageBuilder {
     std::uint32_t name = 0;  // in the dictionary
     ThreadTrack track;
     model::Owner lastOwner = model::Owner::Slice;
-    std::int64_t lastId = 0;  // of the record before; 0: it became no row of its own
+    std::int64_t lastId = 0;  // of the previous record; 0: it did not become a row
     std::int64_t lastNs = 0;  // scopes of a thread never run backwards
     bool changed = true;      // since it was saved
   };
@@ -135,9 +134,9 @@ class ImageBuilder {
   };
   struct ThreadIteration {
     std::uint32_t thread = 0;
-    // One that the torch probe began as the one before ended, and nothing has begun in it since.
+    // The torch probe began it when the previous one ended, and nothing has begun in it yet.
     bool isAwaiting = false;
-    bool isNumbered = true;  // false: its begin was lost, and with it its number
+    bool isNumbered = true;  // false: its begin was lost, and so was its number
     model::Iteration row;
   };
   using Handler = void (ImageBuilder::*)(Thread&, const std::byte*);
@@ -193,7 +192,7 @@ class ImageBuilder {
   Thread& threadOf(std::uint32_t index);
   Thread& addThread(const wire::ThreadDefinition& definition);
   std::int64_t advance(Thread& thread, std::uint64_t ticks);
-  // When a call ended; of one that is open (0), until when it is known to be.
+  // The end of a call; for an open one (0) the last time at which it is known to be open.
   std::int64_t endOf(Thread& thread, std::uint64_t endTicks);
   // `slice.category` of a call.
   std::string_view categoryOf(const wire::Call& record);
@@ -208,14 +207,14 @@ class ImageBuilder {
                         std::uint32_t name,
                         std::int64_t startNs);
   void beginScope(Thread& thread, const wire::OpenScope& scope, model::SliceKind kind);
-  // Of the iteration that began last: its begin was lost, so it has no number unless it is told
-  // yet.
+  // Removes the number of the iteration that began last: its begin was lost. It may get its number
+  // later.
   void takeNumberBack();
   bool endScope(Thread& thread, std::uint32_t token, std::int64_t endNs);
-  // Its end was lost; it came before `untilNs`.
+  // Closes a scope whose end was lost; it ended before `untilNs`.
   void loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs);
   void storeScope(Thread& thread, const TrackScope& scope);
-  // `isOpen`: it has not ended; `endNs` is until when that is known.
+  // `isOpen`: it has not ended; it is known to be open until `endNs`.
   model::SliceId addCall(Thread& thread,
                          model::Slice slice,
                          std::int64_t endNs,
@@ -227,7 +226,7 @@ class ImageBuilder {
   void endRange(OpenRange range, std::optional<std::int64_t> endNs);
   void beginIteration(const Thread& thread, const model::Slice& slice);
   void maskIteration(model::SliceId slice, std::uint32_t mask);
-  // wire::IterationProbes and what follows them, before and after the iteration has ended.
+  // Reads wire::IterationProbes and what follows it, before and after the iteration's end.
   void takeProbes(model::SliceId slice, std::span<const std::byte> bytes);
   void addProbeCalls(const Thread& thread, model::SliceId slice, std::span<const std::byte> bytes);
   void beginInsideIteration(const Thread& thread, model::SliceKind kind);
@@ -238,11 +237,11 @@ class ImageBuilder {
   ThreadIteration* openIteration(const Thread& thread, std::int64_t ns);
   ThreadIteration* pastIteration(const Thread& thread, std::int64_t ns);
   ThreadIteration* iterationOfOthers(std::int64_t ns);
-  // The one that something recorded on the thread at this time belongs to, or nullptr.
+  // The iteration of something recorded on the thread at this time, or nullptr.
   ThreadIteration* iterationOf(const Thread& thread, std::int64_t ns);
   model::OptionalInt numberAt(const Thread& thread, std::int64_t ns);
   std::optional<model::ArgValue> valueOf(const wire::Arg& record);
-  // A fact of the process that has columns of its own: its rank, the size of its world.
+  // Takes a fact of the process that has its own columns: its rank, the size of its world.
   bool takePlaceInJob(std::string_view key, const model::ArgValue& value);
   void addArg(model::Owner owner, std::int64_t id, model::StringId key, model::ArgValue value);
   void remember(Thread& thread, model::Owner owner, std::int64_t id);
@@ -277,32 +276,31 @@ class ImageBuilder {
   StackRows stacks_;
   PluginRows plugins_;
   ImageCounts counts_;
-  // Those that may still write, and those that did since the last save(); of the others the trace
-  // has the state.
+  // Threads that may still write, and those that wrote since the last save(). The trace has the
+  // state of the others.
   std::unordered_map<std::uint32_t, std::unique_ptr<Thread>> threads_;
-  // The threads of one kernel id, by start: it may be given again.
+  // The threads with one kernel id, by start: ids may be reused.
   struct ThreadOfTid {
     std::int64_t startNs = 0;
     model::ThreadId row{};
-    bool isOnlyCalled = false;  // it is known from calls alone
+    bool isOnlyCalled = false;  // known only from calls
   };
   std::unordered_map<std::int64_t, std::vector<ThreadOfTid>> threadsByTid_;
   std::unordered_map<std::uint32_t, model::ChannelId> channels_;
   std::unordered_map<std::uint32_t, model::CommunicatorId> communicators_;
   std::vector<std::vector<std::byte>> waiting_;  // definitions that refer to others
   std::map<std::uint64_t, OpenRange> ranges_;
-  std::map<std::uint64_t, std::int64_t>
-      earlyEnds_;  // of ranges whose begin is in a slot not read yet
+  std::map<std::uint64_t, std::int64_t> earlyEnds_;  // of ranges whose begin is in an unread slot
   std::int64_t nextRangeToken_ = -1;
   std::vector<ThreadIteration> iterations_;      // open ones
-  std::vector<ThreadIteration> pastIterations_;  // the latest of those that have ended
+  std::vector<ThreadIteration> pastIterations_;  // the latest completed ones
   std::int64_t nextIteration_ = 0;
-  bool tellsProbes_ = false;  // iterations say at their ends which probes were on
+  bool tellsProbes_ = false;  // iterations report at their ends which probes were on
   std::uint64_t notFollowed_ = 0;
   std::int64_t nextExternal_ = 0;
   std::int64_t lastNs_ = 0;
   std::int64_t seenNs_ = 0;  // when the process was last seen alive
-  bool hasOpenRows_ = true;  // table open_call may have some of this process
+  bool hasOpenRows_ = true;  // table open_call may have rows of this process
 };
 
 }  // namespace sonde::ingest

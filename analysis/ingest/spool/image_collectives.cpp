@@ -1,4 +1,4 @@
-// The records of ImageBuilder: collectives, and what a library does for them after their call.
+// ImageBuilder's records of collectives, and of a library's work for them after their call.
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -73,7 +73,7 @@ void ImageBuilder::onCollective(Thread& thread, const std::byte* at) {
   addCollectiveArgs(id, record);
 }
 
-// Parts are told of when all is known of them, not in the order of their ends.
+// Parts are reported when they are complete, not in the order of their ends.
 std::int64_t ImageBuilder::happened(std::uint64_t ticks) {
   const std::int64_t ns = time_.toNs(ticks);
   lastNs_ = std::max(lastNs_, ns);
@@ -89,7 +89,7 @@ void ImageBuilder::onCollectivePart(Thread& thread, const std::byte* at) {
   if (header.detail == wire::CommunicatorAbort::kDetail)
     return onCommunicatorAbort(at);
   if (header.detail != wire::CollectiveEnd::kDetail)
-    return;  // of a later recorder
+    return;  // written by a later version
   const auto record = loadRecord<wire::CollectiveEnd>(at);
   if ((header.subject & wire::CollectiveEnd::kDropped) != 0)
     collectives_.drop(record.collective);

@@ -1,5 +1,5 @@
-// ImageBuilder: what records refer to by a number. Definitions that have rows of their own wait for
-// the names that they refer to in turn.
+// ImageBuilder: definitions that records refer to by number. Those with rows of their own wait for
+// the names that they refer to.
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -12,7 +12,7 @@
 namespace sonde::ingest {
 namespace {
 
-// Loads a definition that is at least as long as its kind needs.
+// Loads a definition if it has at least the size of its kind.
 template <typename Definition>
 std::optional<Definition> loadDefinition(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(Definition))

@@ -1,4 +1,4 @@
-// The records of ImageBuilder that CUPTI made: calls, and what devices did.
+// ImageBuilder's records from CUPTI: calls and device work.
 #include "analysis/finalise/device_calls.h"
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
@@ -22,7 +22,7 @@ model::ThreadId ImageBuilder::threadOfTid(std::int32_t tid, std::int64_t ns) {
     if (thread->startNs <= ns)
       return thread->row;
   }
-  // A thread begins for Sonde with what it is recorded to do first, which may come after this.
+  // For Sonde a thread begins with its first recorded action, which may come after this.
   if (!same.empty())
     return same.front().row;
   model::Thread row;
@@ -34,7 +34,7 @@ model::ThreadId ImageBuilder::threadOfTid(std::int32_t tid, std::int64_t ns) {
   return row.id;
 }
 
-// Where it stands among the slices of its thread is found when all are there.
+// Its place among the slices of its thread is found when all are there.
 void ImageBuilder::onDeviceCall(Thread&, const std::byte* at) {
   const auto record = loadRecord<wire::DeviceCall>(at);
   if (record.header.detail == static_cast<std::uint8_t>(wire::DeviceCallKind::ExternalId))
@@ -74,7 +74,7 @@ void ImageBuilder::onDeviceMemory(Thread&, const std::byte* at) {
     memory_.add(record);
 }
 
-// CUPTI does not say which thread it was: the process's first has the mark.
+// CUPTI does not report the thread: the mark goes to the process's first thread.
 void ImageBuilder::addMemoryMark(const wire::DeviceMemory& record, std::string_view name) {
   using wire::DeviceMemoryKind;
   const auto kind = static_cast<DeviceMemoryKind>(record.header.detail);
@@ -103,7 +103,7 @@ void ImageBuilder::addMemoryMark(const wire::DeviceMemory& record, std::string_v
     add(kind == DeviceMemoryKind::RemoteMap ? "cause" : "access", cause);
 }
 
-// The call may come later: joinExternalIds() finds it.
+// The call may come later: joinLaunches() finds it.
 void ImageBuilder::addExternalId(const wire::DeviceCall& record) {
   StatePacker out;
   out.put(ExternalId{process_.row.id.value,

@@ -1,4 +1,4 @@
-// The iterations of ImageBuilder, and the records that belong to the one that is open.
+// ImageBuilder's iterations, and the records that belong to the open one.
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -39,7 +39,7 @@ void ImageBuilder::takeProbes(model::SliceId slice, std::span<const std::byte> b
   maskIteration(slice, loadRecord<wire::IterationProbes>(bytes.data()).mask);
 }
 
-// Of one that has no row, because it did not come to its end, nothing is kept.
+// Ignores an iteration without a row, which did not reach its end.
 void ImageBuilder::addProbeCalls(const Thread& thread,
                                  model::SliceId slice,
                                  std::span<const std::byte> bytes) {
@@ -67,8 +67,9 @@ void ImageBuilder::takeNumberBack() {
   nextIteration_ = iterations_.back().row.number;
 }
 
-// What follows a step in the body of a training loop (logging, a checkpoint) is done when something
-// of the next round begins. A micro-step is begun together with its iteration.
+// An awaiting iteration becomes real when something of the next round begins in it. Work after a
+// step in the loop's body (logging, a checkpoint) still belongs to the round before. A micro-step
+// begins together with its iteration.
 void ImageBuilder::beginInsideIteration(const Thread& thread, model::SliceKind kind) {
   if (kind == model::SliceKind::MicroStep || kind == model::SliceKind::Checkpoint)
     return;
@@ -88,7 +89,7 @@ void ImageBuilder::endIteration(const model::Slice& slice) {
   open->row.startNs = slice.startNs;
   open->row.durNs = slice.durNs;
   if (tellsProbes_ && !slice.durNs)
-    open->row.probeMask = 0;  // its end, which would have said it, is not there
+    open->row.probeMask = 0;  // its end, which has the mask, is missing
   if (open->isNumbered)
     open->row.id = sink_.add(open->row);
   if (pastIterations_.size() == kPast) {
@@ -109,8 +110,8 @@ void ImageBuilder::tellIteration(TrackScope& scope, std::string_view key, std::i
     dropIteration(scope);
 }
 
-// The torch probe opens an iteration as soon as the one before has ended. When no step came,
-// because the program ended or an evaluation began, the stretch is a range and no iteration.
+// The torch probe opens an iteration as soon as the previous one has ended. If no step follows,
+// because the program ended or an evaluation began, the stretch is a range and not an iteration.
 void ImageBuilder::dropIteration(TrackScope& scope) {
   const auto open =
       std::find_if(iterations_.begin(), iterations_.end(), [&](const ThreadIteration& iteration) {
@@ -138,8 +139,8 @@ void ImageBuilder::numberIteration(model::SliceId slice, std::int64_t number) {
   }
 }
 
-// The innermost one that is open on the thread and had begun by then, or nullptr. One that only
-// awaits its first event counts when the thread has had none before.
+// The innermost one that is open on the thread and had begun by `ns`, or nullptr. One that awaits
+// its first event only counts if the thread had none before.
 ImageBuilder::ThreadIteration* ImageBuilder::openIteration(const Thread& thread, std::int64_t ns) {
   const auto own =
       std::find_if(iterations_.rbegin(), iterations_.rend(), [&](const ThreadIteration& iteration) {
@@ -150,7 +151,7 @@ ImageBuilder::ThreadIteration* ImageBuilder::openIteration(const Thread& thread,
   return own->isAwaiting && pastIteration(thread, ns) != nullptr ? nullptr : &*own;
 }
 
-// The last one that the thread ended and that had begun by then, or nullptr.
+// The last one that the thread ended and that had begun by `ns`, or nullptr.
 ImageBuilder::ThreadIteration* ImageBuilder::pastIteration(const Thread& thread, std::int64_t ns) {
   const auto own = std::find_if(
       pastIterations_.rbegin(), pastIterations_.rend(), [&](const ThreadIteration& iteration) {
@@ -159,7 +160,7 @@ ImageBuilder::ThreadIteration* ImageBuilder::pastIteration(const Thread& thread,
   return own == pastIterations_.rend() ? nullptr : &*own;
 }
 
-// For a thread without iterations: the one of its process that began last, or that was open then.
+// For a thread without iterations: the process's iteration that began last, or was open at `ns`.
 ImageBuilder::ThreadIteration* ImageBuilder::iterationOfOthers(std::int64_t ns) {
   if (!iterations_.empty() && iterations_.back().row.startNs <= ns)
     return &iterations_.back();
@@ -194,7 +195,7 @@ void ImageBuilder::onIterationInfo(Thread& thread, const std::byte* at) {
     row.tokens = static_cast<std::int64_t>(record.tokens);
   if (record.flops > 0)
     row.flops = record.flops;
-  if (row.id)  // it has ended, and is in the trace
+  if (row.id)  // it has ended and is stored
     sink_.update(row);
 }
 
@@ -205,13 +206,13 @@ void ImageBuilder::onScalar(Thread& thread, const std::byte* at) {
   row.nameId = dictionary_.name(sink_, record.header.subject);
   row.value = record.value;
   advance(thread, record.ticks);
-  row.tsNs = time_.toNs(record.ticks);  // a value that came late from a device is of its own time
+  row.tsNs = time_.toNs(record.ticks);  // a late value from a device belongs to its own time
   row.iteration = numberAt(thread, row.tsNs);
   sink_.add(row);
   remember(thread, model::Owner::Slice, 0);
 }
 
-// Its number of what was at that time, if it has one.
+// The number of the iteration at that time, if any.
 model::OptionalInt ImageBuilder::numberAt(const Thread& thread, std::int64_t ns) {
   const ThreadIteration* const iteration = iterationOf(thread, ns);
   return iteration != nullptr && iteration->isNumbered ? model::OptionalInt(iteration->row.number)

@@ -1,4 +1,4 @@
-// Makes the rows of table open_call from the calls that a process has not ended.
+// Makes the rows of table open_call from a process's unfinished calls.
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -44,7 +44,7 @@ void ImageBuilder::describeOpenCollective(const std::byte* at, model::OpenCall& 
   row.peer = rankOf(record.peer);
 }
 
-// Nothing for a record of a kind that no call is, or whose values cannot be.
+// Unset for a record that is not a call, or has impossible values.
 std::optional<model::OpenCall> ImageBuilder::describeOpen(const Thread& thread,
                                                           const std::byte* at) {
   const auto header = loadRecord<wire::RecordHeader>(at);
@@ -101,19 +101,19 @@ std::optional<model::OpenCall> ImageBuilder::describeOpen(const Thread& thread,
     default:
       return std::nullopt;
   }
-  // In all of these kinds the begin stands behind the header.
+  // In all of these kinds the begin follows the header.
   const std::int64_t beganNs = time_.toNs(loadRecord<wire::Call>(at).beginTicks);
   row.startNs = std::min(beganNs, seenNs_);
   row.seenNs = seenNs_;
   return row;
 }
 
-// The row that the record's handler adds last on the thread is the open call's.
+// The last row that the record's handler adds on the thread is the open call's.
 void ImageBuilder::storeOpen(Thread& thread, const std::byte* at, model::OpenCall& row) {
   const auto header = loadRecord<wire::RecordHeader>(at);
   if (header.kind == wire::RecordKind::Transfer)
     return;                                  // nothing was transferred
-  remember(thread, model::Owner::Slice, 0);  // so that nothing is there if the handler adds nothing
+  remember(thread, model::Owner::Slice, 0);  // so that none is found if the handler adds nothing
   (this->*kHandlers[static_cast<std::size_t>(header.kind)])(thread, at);
   if (thread.lastId == 0)
     return;
@@ -153,7 +153,7 @@ void ImageBuilder::noteOpen(const std::vector<OpenRecord>& calls,
     sink_.dropOpenCalls(process_.row.id);
   hasOpenRows_ = false;
   std::map<std::uint32_t, std::vector<model::OpenCall>> rows;
-  // Innermost first: a call that has a row takes those inside it for its own.
+  // Innermost first: a call that gets a row becomes the parent of those inside it.
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
     Thread& thread = threadOf(call->thread);
     std::optional<model::OpenCall> row = describeOpen(thread, call->bytes.data());

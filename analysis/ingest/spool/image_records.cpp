@@ -1,4 +1,4 @@
-// The records of ImageBuilder: what each kind becomes.
+// ImageBuilder's handlers for the kinds of records.
 #include "analysis/finalise/device_calls.h"
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
@@ -55,7 +55,7 @@ void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> re
   counts_.skipped += count.skipped;
 }
 
-// The thread's own records are in other slots, which say by themselves where it is.
+// The thread's own records are in other slots, which have its state.
 void ImageBuilder::addSamples(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
   const WalkCount count =
@@ -120,8 +120,8 @@ model::SliceId ImageBuilder::addCall(Thread& thread,
   return slice.id;
 }
 
-// A wait for a device that has not ended is a call, as CUPTI has no record of it; by its name it is
-// the runtime's or the driver's.
+// An unfinished wait for a device is a call, as CUPTI has no record of it. Its name shows whether
+// it is the runtime's or the driver's.
 std::string_view ImageBuilder::categoryOf(const wire::Call& record) {
   switch (record.probe) {
     case wire::Probe::Python:
@@ -243,7 +243,7 @@ void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
     tellIteration(*scope, dictionary_.text(record.header.subject), *number);
 }
 
-// What the record before was stays what it was: the library puts these in between on its own.
+// Does not change the thread's last record: the library inserts these by itself.
 void ImageBuilder::onClockSync(Thread&, const std::byte* at) {
   const auto record = loadRecord<wire::ClockSync>(at);
   lastNs_ = std::max(lastNs_, time_.toNs(record.ticks));

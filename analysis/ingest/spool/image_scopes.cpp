@@ -1,4 +1,4 @@
-// The records of ImageBuilder that open and close: scopes and ranges.
+// ImageBuilder's records with begin and end: scopes and ranges.
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -69,7 +69,7 @@ bool ImageBuilder::endScope(Thread& thread, std::uint32_t token, std::int64_t en
   return true;
 }
 
-// Its place among the others is that of a scope which lasts until then, so that none crosses it.
+// It is placed like a scope that lasts until `untilNs`, so that no other crosses it.
 void ImageBuilder::loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs) {
   auto lost = thread.track.close(token, untilNs);
   if (!lost)
@@ -88,7 +88,8 @@ void ImageBuilder::onScopeEnd(Thread& thread, const std::byte* at) {
   const TrackScope* const scope = thread.track.find(token);
   const model::SliceId slice = scope != nullptr ? scope->slice.id : model::SliceId{};
   const auto behind =
-      std::span(at, record.header.size).subspan(sizeof record);  // walkRecords() has seen to that
+      // walkRecords() has checked the size
+      std::span(at, record.header.size).subspan(sizeof record);
   if ((record.header.detail & wire::ScopeEnd::kOutline) != 0)
     maskIteration(slice, 0);
   const bool tellsProbes = (record.header.detail & wire::ScopeEnd::kProbes) != 0;

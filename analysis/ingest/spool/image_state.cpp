@@ -1,5 +1,4 @@
-// What ImageBuilder keeps in the trace's recorder tables so that it can be made anew in the same
-// state.
+// ImageBuilder's state in the trace's recorder tables: stores and restores it.
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/device_launches.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -26,7 +25,7 @@ struct PackedThread {
   bool hasEnd;
 };
 
-// The row behind an open scope: token and slice as the table of open scopes holds them.
+// The slice of an open scope, from its row in the table of open scopes.
 model::Slice readOpenSlice(const store::Statement& row, std::string_view category) {
   model::Slice slice;
   slice.threadId = row.id<model::ThreadId>(0);
@@ -213,7 +212,7 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
   }
 }
 
-// A thread of that kernel id that has more than calls took the row over.
+// A thread with that kernel id and more than calls took over the row.
 void ImageBuilder::restoreCalledThread(std::int64_t tid, model::ThreadId row) {
   std::vector<ThreadOfTid>& same = threadsByTid_[tid];
   if (same.empty())

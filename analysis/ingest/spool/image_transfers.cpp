@@ -1,5 +1,4 @@
-// The records of ImageBuilder: what threads read and write, send and receive, wait for and
-// allocate.
+// ImageBuilder's records of reading, writing, sending, receiving, waiting and allocating.
 #include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/wire_words.h"
 #include "analysis/ingest/spool/image_builder.h"
@@ -29,7 +28,7 @@ void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
   remember(thread, model::Owner::Slice, row.sliceId.value);
 }
 
-// The waker's row is found by its kernel id: its definition, if it has one, may come later.
+// Finds the waker's row by its kernel id: its definition, if any, may come later.
 void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Handoff>(at);
   const auto kind = syncObject(static_cast<std::uint8_t>(record.kind));
@@ -48,7 +47,7 @@ void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
       record.endTicks == 0);
   remember(thread, model::Owner::Slice, row.sliceId.value);
   if (record.endTicks == 0)
-    return;  // nobody has let it go on
+    return;  // no thread has woken it
   if ((record.header.detail & wire::Handoff::kTimedOut) != 0)
     return addArg(
         model::Owner::Slice, row.sliceId.value, sink_.intern("timed out"), std::int64_t{1});
@@ -65,7 +64,7 @@ void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
   sink_.add(row);
 }
 
-// What the record before was stays what it was: memory is allocated in the middle of other things.
+// Does not change the thread's last record: memory is allocated in the middle of other work.
 void ImageBuilder::onAllocation(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Allocation>(at);
   const auto who = allocator(record.header.detail);
@@ -113,7 +112,7 @@ void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {
 void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Message>(at);
   const auto channel = channels_.find(record.header.subject);
-  const bool isOpen = record.endTicks == 0;  // then from whom it comes may not be known yet
+  const bool isOpen = record.endTicks == 0;  // then its source may still be unknown
   if (channel == channels_.end() && !isOpen) {
     ++counts_.damaged;
     return;

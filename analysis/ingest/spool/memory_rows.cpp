@@ -7,8 +7,8 @@
 namespace sonde::ingest {
 namespace {
 
-// Pools of two devices may have one address. The numbers of both fit one: an address of a process
-// has at most 56 bits.
+// Pools of two devices may have one address. The key combines both: addresses of a process have at
+// most 56 bits.
 std::int64_t keyOf(const wire::DeviceMemory& record) {
   constexpr int kAddressBits = 56;
   const std::uint64_t address = record.pool & ((std::uint64_t{1} << kAddressBits) - 1);
@@ -23,7 +23,7 @@ void MemoryRows::add(const wire::DeviceMemory& record) {
   const std::int64_t ns = time_.toNs(record.beginTicks);
   const auto kind = static_cast<DeviceMemoryKind>(record.header.detail);
   if (kind == DeviceMemoryKind::Free || kind == DeviceMemoryKind::Allocate)
-    free(record.address, ns);  // an address that is given anew was freed, if nobody said so
+    free(record.address, ns);  // a reused address was freed, even if no record reported it
   if (kind == DeviceMemoryKind::Allocate)
     allocate(record, ns);
   if (record.pool != 0 && record.header.subject != 0)
@@ -55,7 +55,7 @@ void MemoryRows::allocate(const wire::DeviceMemory& record, std::int64_t ns) {
   allocations_.emplace(record.address, row);
 }
 
-// A pool that another process shares says nothing of its size.
+// A pool shared by another process has no size.
 void MemoryRows::sample(const wire::DeviceMemory& record, std::int64_t ns) {
   const bool isGone =
       record.header.detail == static_cast<std::uint8_t>(wire::DeviceMemoryKind::PoolDestroy);
@@ -73,8 +73,8 @@ void MemoryRows::sample(const wire::DeviceMemory& record, std::int64_t ns) {
   sink_.setState(spool_, kPoolUsed, keyOf(record), std::int64_t{0});
 }
 
-// The first of a device, which is the default one of most programs, has no number in its names.
-// Records come in no order: one from before a pool's end is its own.
+// The first pool of a device, mostly the default one, has no number in its names. Records are
+// unordered: one from before a pool's end belongs to that pool.
 MemoryRows::Pool& MemoryRows::poolOf(const wire::DeviceMemory& record, std::int64_t ns) {
   const std::int64_t key = keyOf(record);
   Pool& pool = pools_[key];
@@ -113,7 +113,7 @@ model::CounterId MemoryRows::addCounter(model::DeviceId device, std::string_view
 }
 
 void MemoryRows::restorePool(std::string_view kind, std::int64_t pool, model::CounterId counter) {
-  if (!counter)  // of one that was destroyed
+  if (!counter)  // for a destroyed pool
     return;
   Pool& known = pools_[pool];
   (kind == kPoolSize ? known.size : known.used) = counter;

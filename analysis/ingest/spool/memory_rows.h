@@ -1,5 +1,5 @@
-// Makes rows of the memory that a process' devices reach: allocations, and how large the pools are
-// that they come from, as counters.
+// Makes rows of the memory that a process's devices can access: allocations, and the sizes of their
+// pools, as counters.
 //
 // Part of one ImageBuilder, on its thread.
 #pragma once
@@ -23,11 +23,11 @@ namespace sonde::ingest {
 
 class MemoryRows {
  public:
-  // What restorePool() takes, as kinds of state; the key is the pool's device and address.
+  // The kinds of state that restorePool() reads; the key is the pool's device and address.
   static constexpr std::string_view kPoolSize = "pool size";
   static constexpr std::string_view kPoolUsed = "pool used";
 
-  // All but the time must outlive it.
+  // All arguments except the time must outlive the object.
   MemoryRows(RowSink& sink,
              TimeBase time,
              const std::string& spool,
@@ -35,10 +35,10 @@ class MemoryRows {
              DeviceRows& devices)
       : sink_(sink), time_(time), spool_(spool), process_(process), devices_(devices) {}
 
-  // Of the kinds up to PoolDestroy.
+  // Takes the kinds up to PoolDestroy.
   void add(const wire::DeviceMemory& record);
 
-  // What an earlier recorder left: counters as state, and the allocations that are open.
+  // Restore the state of an earlier recorder: counters from state, and open allocations.
   void restorePool(std::string_view kind, std::int64_t pool, model::CounterId counter);
   Result<void> restoreAllocations();
 
@@ -46,7 +46,7 @@ class MemoryRows {
   struct Pool {
     model::CounterId size{};
     model::CounterId used{};
-    std::optional<std::int64_t> goneNs;  // it was destroyed then: its address may be another's
+    std::optional<std::int64_t> goneNs;  // end of its life: another pool may reuse the address
   };
 
   void free(std::uint64_t address, std::int64_t ns);
@@ -61,7 +61,7 @@ class MemoryRows {
   const std::string& spool_;
   const ProcessRow& process_;
   DeviceRows& devices_;
-  std::unordered_map<std::uint64_t, model::Allocation> allocations_;  // by address, not freed yet
+  std::unordered_map<std::uint64_t, model::Allocation> allocations_;  // by address, those not freed
   std::map<std::int64_t, Pool> pools_;                                // by device and address
 };
 

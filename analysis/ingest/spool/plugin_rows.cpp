@@ -9,12 +9,12 @@
 namespace sonde::ingest {
 namespace {
 
-// `loss.reason` and `note.source`: with the name of the plugin, if it has one here.
+// `loss.reason` and `note.source`: includes the plugin's name if it is known.
 std::string reasonOf(const std::string& name) {
   return name.empty() ? "plugin" : "plugin " + name;
 }
 
-// "is not open here", …: what comes after the function that was called.
+// The function that was called, and what was wrong: "…: is not open here".
 std::string whatWasWrong(std::size_t call, std::size_t mistake) {
   return fmt::format("{}: {}",
                      pluginCallWord(static_cast<wire::PluginCall>(call)),

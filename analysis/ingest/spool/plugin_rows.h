@@ -1,7 +1,7 @@
-// Makes rows of what probes from outside say: counters and their samples, notes, and what they
-// asked for that could not be; and knows what their slices' category is.
+// Makes rows of external probes' records: counters with samples, notes, and failed calls. Knows the
+// category of their slices.
 //
-// Part of one ImageBuilder, on its thread. Definitions come anew after a restart of the recorder.
+// Part of one ImageBuilder, on its thread. After a restart of the recorder definitions come again.
 #pragma once
 
 #include "analysis/ingest/rows/dictionary.h"
@@ -29,7 +29,7 @@ using PluginLossTable = std::array<
 
 class PluginRows {
  public:
-  // What restore…() take, as kinds of state.
+  // The kinds of state that the restore…() functions read.
   static constexpr std::string_view kCounter = "plugin counter";
   static constexpr std::string_view kKnown = "plugin";
 
@@ -43,13 +43,14 @@ class PluginRows {
   void definePlugin(const wire::PluginDefinition& definition);
   void defineCounter(const wire::CounterDefinition& definition);
 
-  // False: of a counter that has no definition; of no severity.
+  // False: the counter is undefined; the severity is invalid.
   bool addValue(const wire::CounterValue& record, std::int64_t ns);
   bool addNote(const wire::Note& record, std::int64_t ns);
-  // Those of one plugin and mistake are one row each: probe, what it called, the plugin again.
+  // One row for each plugin and mistake, with probe, function and plugin.
   void addLosses(const PluginLossTable& losses);
 
-  // What the slices of the plugin with this number are of. Both are valid as long as this is.
+  // The category of the slices of the plugin with this number. Both results live as long as this
+  // object.
   std::string_view category(std::uint8_t number) const;
   std::string_view keepCategory(std::string_view word);
 
@@ -71,7 +72,7 @@ class PluginRows {
   const ProcessRow& process_;
   Dictionary& dictionary_;
   std::map<std::uint32_t, Plugin> plugins_;
-  std::set<std::uint32_t> known_;  // of which the process has its argument
+  std::set<std::uint32_t> known_;  // those whose argument the process has
   std::map<std::uint32_t, model::CounterId> counters_;
   std::set<std::string, std::less<>> categories_;
 };

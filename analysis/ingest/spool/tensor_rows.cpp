@@ -19,7 +19,7 @@ namespace {
 
 using wire::TensorStatistics;
 
-// Elements from `low` to `high`, in the order of numbers.
+// Elements from `low` to `high`, in ascending order.
 struct Bucket {
   double low;
   double high;
@@ -40,7 +40,7 @@ Bucket bucketOf(std::uint64_t word) {
   return (word & kNegative) != 0 ? Bucket{-far, -near, count} : Bucket{near, far, count};
 }
 
-// With the zeros in their place.
+// Adds the zeros in their place.
 std::vector<Bucket> inOrder(std::span<const std::uint64_t> words, std::int64_t zeros) {
   const auto negative = std::find_if(
       words.begin(), words.end(), [](std::uint64_t word) { return (word & kNegative) != 0; });
@@ -55,7 +55,7 @@ std::vector<Bucket> inOrder(std::span<const std::uint64_t> words, std::int64_t z
   return buckets;
 }
 
-// The middle of the bucket that holds the element before which this share of them lies.
+// The middle of the bucket with the element at this share of all.
 double quantile(const std::vector<Bucket>& buckets, const model::Tensor& row, double share) {
   std::uint64_t all = 0;
   for (const Bucket& bucket : buckets)
@@ -72,7 +72,7 @@ double quantile(const std::vector<Bucket>& buckets, const model::Tensor& row, do
   return row.maximum;
 }
 
-// [[end, elements from there to the next end], …, [the last end, 0]]; zeros alone are from 0 to 0.
+// [[low end, elements from there to the next], …, [the last end, 0]]; for zeros alone from 0 to 0.
 std::string histogramOf(const std::vector<Bucket>& buckets) {
   std::string text = "[";
   const auto add = [&text](double low, std::uint64_t count) {
@@ -87,7 +87,7 @@ std::string histogramOf(const std::vector<Bucket>& buckets) {
   return text + "]";
 }
 
-// Rising, and of finite numbers.
+// Whether the ends ascend and are finite.
 bool areBuckets(std::span<const std::uint64_t> words) {
   constexpr std::uint64_t kInfinite = 0x7ff0;
   std::int64_t before = -1;

@@ -1,5 +1,5 @@
-// Makes a row of what a process has told of a tensor: the numbers, and from its buckets quantiles
-// and a histogram. Plain functions; any thread.
+// Makes a row of a tensor's record: its numbers, and quantiles and a histogram from its buckets.
+// Plain functions; any thread.
 #pragma once
 
 #include "analysis/model/event.h"
@@ -10,8 +10,8 @@
 
 namespace sonde::ingest {
 
-// A TensorStatistics record, whole. Fills in what needs no other record: all but process,
-// iteration, texts and time. False: it makes no sense.
+// Reads a complete TensorStatistics record. Sets all fields except process, iteration, texts and
+// time. False: the record is invalid.
 bool readTensor(std::span<const std::byte> record, model::Tensor& row);
 
 }  // namespace sonde::ingest

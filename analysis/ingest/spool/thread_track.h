@@ -1,14 +1,13 @@
-// Where the slices of one thread go: the stack of its open scopes, the lanes for what overlaps
-// without nesting, and the last finished slices, which a call that is reported only at its end may
-// turn out to enclose.
+// Places the slices of one thread. Keeps the stack of its open scopes, the lanes for slices that
+// overlap without nesting, and the last finished slices, which a call reported at its end may
+// enclose.
 //
-// Plain bookkeeping without any database, owned by the builder of the process image; not
-// thread-safe.
+// Plain bookkeeping without a database, owned by the builder of the process image; not thread-safe.
 //
-// Rules: a scope that ends below others leaves those others a lane further out, children of its own
-// parent. A call goes under the innermost scope that was open when it began; if others were opened
-// since and are still open, it goes to a lane of its own. A range, which need not nest, always
-// does.
+// Rules: if a scope ends while inner ones are open, these move one lane further out, as children of
+// its parent. A call goes under the innermost scope that was open when it began. If scopes opened
+// since then are still open, the call gets its own lane. A range need not nest, so it always gets
+// its own.
 #pragma once
 
 #include "analysis/model/event.h"
@@ -23,9 +22,9 @@ namespace sonde::ingest {
 
 struct TrackScope {
   std::uint32_t token = 0;
-  model::Slice slice;   // durNs is empty while it is open
-  bool stored = false;  // the trace's table of open scopes has it …
-  bool changed = true;  // … but not as it is now
+  model::Slice slice;   // durNs is unset while it is open
+  bool stored = false;  // it is in the trace's table of open scopes …
+  bool changed = true;  // … but in an older version
 };
 
 class ThreadTrack {
@@ -36,36 +35,35 @@ class ThreadTrack {
     std::int64_t lane = 0;
     model::SliceId scope;
   };
-  // A slice that is in the trace already and gets another parent or depth.
+  // A stored slice that gets another parent or depth.
   struct Moved {
     model::SliceId id;
     model::SliceId parent;
     std::int64_t depth = 0;
   };
 
-  // For what begins now: under the innermost open scope.
+  // For a slice that begins now: under the innermost open scope.
   Place innermost() const noexcept;
-  // For a call that has just ended. Takes a lane when it needs one.
+  // For a call that has just ended. Occupies a lane if it needs one.
   Place placeCall(std::int64_t startNs, std::int64_t endNs);
-  // For a range that begins now; its lane is taken until freeLane().
+  // For a range that begins now; it occupies its lane until freeLane().
   Place placeRange(std::int64_t startNs);
   void freeLane(std::int64_t lane, std::int64_t endNs);
 
   void push(const TrackScope& scope);
-  // Takes the scope out of the stack; nothing when it is not open. `durNs` is set.
+  // Removes the scope from the stack and sets `durNs`; unset if the scope is not open.
   std::optional<TrackScope> close(std::uint32_t token, std::int64_t endNs);
 
   // Remembers a finished slice.
   void finished(const model::Slice& slice);
-  // The remembered slices that lie inside this finished call; they are remembered with their new
-  // places.
+  // The remembered slices inside this finished call, whose new places are remembered.
   const std::vector<Moved>& adopt(const model::Slice& call);
 
   std::vector<TrackScope>& open() noexcept { return open_; }
   const std::vector<TrackScope>& open() const noexcept { return open_; }
   TrackScope* find(std::uint32_t token) noexcept;
 
-  // For each lane but the first until when it is taken; kOpen: by a range that is open.
+  // For each lane but the first: the end of its occupation; kOpen: by an open range.
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t>& lanes() noexcept { return lanes_; }
 
@@ -78,10 +76,10 @@ class ThreadTrack {
     std::int64_t depth = 0;
     std::int64_t lane = 0;
   };
-  // What one call may enclose; of older slices in it only the parent stays the outer one.
+  // The number of slices that one call may enclose; older ones inside keep their outer parent.
   static constexpr std::size_t kRemembered = 1024;
 
-  // The first lane from `from` on that nothing takes at `startNs`; from 1 on.
+  // The first lane from `from` on that is free at `startNs`; `from` is at least 1.
   std::int64_t freeLaneFrom(std::int64_t from, std::int64_t startNs);
   std::int64_t& lane(std::int64_t number);
   void moveOut(std::size_t from, const TrackScope& ended);

@@ -38,7 +38,7 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + 3) / 4 * 4;
 }
 
-// The build id among the notes of a PT_NOTE segment; empty when it has none.
+// The build id in a PT_NOTE segment's notes; empty if there is none.
 std::string buildIdAmong(std::span<const std::byte> notes) {
   while (const auto note = load<Elf64_Nhdr>(notes, 0)) {
     const std::uint64_t name = sizeof *note;

@@ -1,8 +1,8 @@
-// An ELF file whose code runs in a process: what unwinding reads of it, and the names of its
-// functions, from its own symbols or from those kept apart (by build id, .gnu_debuglink or
-// .gnu_debugdata). Nothing is fetched over the network.
+// An ELF file with code of a process: the data for unwinding, and the names of its functions. Names
+// come from its own symbols or from separate ones (by build id, .gnu_debuglink or .gnu_debugdata).
+// Fetches nothing over the network.
 //
-// Addresses are the file's own, as its program headers number them. Any thread.
+// Addresses are the file's own, as in its program headers. Any thread.
 #pragma once
 
 #include "base/result.h"
@@ -29,14 +29,14 @@ struct UnwindTable {
 struct CodeFunction {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::string name;  // as the linker knows it
+  std::string name;  // the linker's name
 };
 
 class CodeFile {
  public:
-  // NotFound or Io when it cannot be read, Unsupported when it is no ELF file of this machine.
+  // NotFound or Io: it cannot be read. Unsupported: it is not an ELF file of this machine.
   static Result<std::shared_ptr<const CodeFile>> open(const std::filesystem::path& path);
-  // The same from memory, which must outlive it: the kernel's vdso. `name` is for messages.
+  // The same for the kernel's vdso, from memory that must outlive it. `name` is for messages.
   static Result<std::shared_ptr<const CodeFile>> ofImage(std::span<const std::byte> image,
                                                          const std::string& name);
   ~CodeFile();
@@ -46,13 +46,12 @@ class CodeFile {
   const std::string& buildId() const noexcept { return buildId_; }  // hexadecimal; empty: none
   // The address of the code at this offset of the file; unset if no executable segment loads it.
   std::optional<std::uint64_t> codeAddressAt(std::uint64_t fileOffset) const noexcept;
-  // Copies what the file has for `address`: in a segment that is written to, what it begins as.
+  // Copies the file's content for `address`; for a writable segment the initial content.
   bool read(std::uint64_t address, std::span<std::byte> out) const noexcept;
   const std::optional<UnwindTable>& unwindTable() const noexcept { return unwindTable_; }
-  // Where the stretch of code that `address` is in begins, by that table: a function, or a part of
-  // one.
+  // The begin of the stretch of code with `address` by that table: a function, or a part of one.
   std::optional<std::uint64_t> unwindEntryAt(std::uint64_t address) const;
-  // The function that `address` is in; nullptr when there is no symbol for it.
+  // The function that contains `address`; nullptr if there is no symbol for it.
   const CodeFunction* functionAt(std::uint64_t address) const;
 
  private:
@@ -70,7 +69,7 @@ class CodeFile {
   std::optional<UnwindTable> findUnwindTable(std::uint64_t header) const;
   void readFunctions() const;
 
-  std::filesystem::path path_;  // empty: of an image
+  std::filesystem::path path_;  // empty: from an image
   std::span<const std::byte> image_;
   bool mapped_ = false;
   std::string buildId_;

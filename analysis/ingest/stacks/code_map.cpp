@@ -25,7 +25,7 @@ std::string_view takeWord(std::string_view& text) {
   return word;
 }
 
-// "start-end perms offset device inode   path", all numbers but the inode hexadecimal.
+// "start-end perms offset device inode   path"; all numbers except the inode are hexadecimal.
 std::optional<CodeRange> parseLine(std::string_view line) {
   CodeRange range;
   range.start = takeHex(line);
@@ -44,7 +44,7 @@ std::optional<CodeRange> parseLine(std::string_view line) {
   return range;
 }
 
-// The page of code that the kernel gives every process, as this one has it.
+// The page of code that the kernel maps into every process, taken from this process.
 std::shared_ptr<const CodeFile> vdso(std::uint64_t bytes) {
   const auto* at = std::bit_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
   if (at == nullptr)
@@ -53,8 +53,8 @@ std::shared_ptr<const CodeFile> vdso(std::uint64_t bytes) {
   return file ? *file : nullptr;
 }
 
-// Of all processes of a recording, most of which have the same files. A file is kept while a map
-// has it.
+// Shares files between all processes of a recording, most of which have the same ones. A file lives
+// as long as a map uses it.
 std::shared_ptr<const CodeFile> openOnce(const CodeRange& range) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<const CodeFile>, std::less<>> files;

@@ -1,4 +1,4 @@
-// Which code lies where in a process, by /proc/PID/maps. Not thread-safe.
+// The code in the memory of a process, from /proc/PID/maps. Not thread-safe.
 #pragma once
 
 #include "analysis/ingest/stacks/code_file.h"
@@ -17,7 +17,7 @@ struct CodeRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t fileOffset = 0;
-  std::string path;  // as the kernel says: "[vdso]", "/lib/… (deleted)"; empty: no file
+  std::string path;  // the kernel's text: "[vdso]", "/lib/… (deleted)"; empty: no file
 };
 
 // The executable ranges among the lines of /proc/PID/maps.
@@ -26,17 +26,17 @@ std::vector<CodeRange> parseMaps(std::string_view lines);
 // A range with its file.
 struct MappedCode {
   CodeRange range;
-  std::shared_ptr<const CodeFile> file;  // nullptr: none, or none that can be read
-  std::uint64_t bias = 0;                // what to subtract from an address for the file's own
+  std::shared_ptr<const CodeFile> file;  // nullptr: no file, or an unreadable one
+  std::uint64_t bias = 0;                // subtract it from an address to get the file's own
 };
 
 class CodeMap {
  public:
-  // Another look at the process: takes up what is new, and forgets what another range lies over.
+  // Takes a new look at the process: adds new ranges, and drops those that another range overlaps.
   // Returns the new ones.
   std::vector<CodeRange> update(std::vector<CodeRange> seen);
 
-  // The code at `address`; nullptr where there was none when one last looked. Valid until update().
+  // The code at `address`; nullptr if there was none at the last update. Valid until update().
   const MappedCode* find(std::uint64_t address);
 
  private:

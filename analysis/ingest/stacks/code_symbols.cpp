@@ -23,11 +23,11 @@ namespace {
 struct Symbol {
   std::uint64_t begin;
   std::uint64_t end;
-  int weight;  // the lightest names a function
+  int weight;  // the name with the least weight is taken
   std::string name;
 };
 
-// What a program calls it by is global, and has no underscores in front.
+// The name that programs use is global and has no leading underscores.
 int weightOf(std::string_view name, unsigned binding) {
   const int underscores = static_cast<int>(std::min<std::size_t>(name.find_first_not_of('_'), 8));
   const bool isMangled = name.starts_with("_Z");
@@ -35,7 +35,7 @@ int weightOf(std::string_view name, unsigned binding) {
   return local + (isMangled ? 0 : 2 * underscores);
 }
 
-// Without its version, and without what libc puts before its own names for its functions.
+// The name without its version, and without libc's prefix for its own calls.
 std::string plainName(std::string_view name) {
   constexpr std::string_view kOwn = "__GI_";
   if (name.starts_with(kOwn))
@@ -69,7 +69,7 @@ std::vector<CodeFunction> sorted(std::vector<Symbol> symbols) {
       functions.back().end = std::min(functions.back().end, one.begin);
     functions.push_back({one.begin, one.end, std::move(one.name)});
   }
-  // One without a size, as of assembly, reaches to the next.
+  // A function without a size, for example in assembly, extends to the next one.
   for (std::size_t at = 0; at < functions.size(); ++at) {
     if (functions[at].end == functions[at].begin)
       functions[at].end =
@@ -85,8 +85,8 @@ int openIfThere(const std::string& path, char** name) {
   return fd;
 }
 
-// Symbols that were stripped into a file of their own, where distributions put these. libdwfl's own
-// search would ask servers, too. Its type is that of libdwfl's callbacks.
+// Finds symbols that were stripped into a separate file, at the distributions' usual places.
+// libdwfl's own search would also ask servers. libdwfl's callbacks prescribe the signature.
 int findDebugFile(Dwfl_Module* module,
                   void**,
                   const char*,
@@ -160,7 +160,7 @@ std::vector<CodeFunction> symbolsOf(std::span<const std::byte> image) {
     void operator()(Elf* elf) const { elf_end(elf); }
   };
   elf_version(EV_CURRENT);
-  // libelf asks for memory that it may write to, and does not.
+  // libelf requires writable memory but does not write to it.
   const std::unique_ptr<Elf, EndElf> elf(
       elf_memory(reinterpret_cast<char*>(const_cast<std::byte*>(image.data())), image.size()));
   std::vector<Symbol> symbols;

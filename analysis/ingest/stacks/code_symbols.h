@@ -1,4 +1,4 @@
-// The functions of an ELF file, from all the symbol tables that belong to it.
+// Reads the functions of an ELF file from all its symbol tables.
 #pragma once
 
 #include "analysis/ingest/stacks/code_file.h"
@@ -10,8 +10,8 @@
 
 namespace sonde::ingest {
 
-// By address, without overlaps; empty when there are none. Of several names for one function it is
-// the one that programs call it by.
+// By address, without overlaps; empty if there are none. If a function has several names, the one
+// that programs use is taken.
 std::vector<CodeFunction> symbolsOf(const std::filesystem::path& path);
 std::vector<CodeFunction> symbolsOf(std::span<const std::byte> image);
 

@@ -8,7 +8,7 @@ namespace {
 
 using Functions = std::span<const PythonCall>;
 
-// From one that native code called to the next.
+// Groups Python functions by entry from native code.
 std::vector<Functions> entriesOf(Functions python) {
   std::vector<Functions> entries;
   std::size_t begin = 0;
@@ -39,13 +39,13 @@ std::vector<model::FrameId> mergePython(std::span<const NativeCall> native,
       std::find_if(native.begin(), native.end(), [](const auto& call) { return call.evaluates; });
   const void* const interpreter =
       python.empty() || firstLoop == native.end() ? nullptr : firstLoop->file;
-  // The innermost loops may be too young to have anything.
+  // The innermost loops may be too young to have run a function.
   std::size_t young = complete && loops > entries.size() ? loops - entries.size() : 0;
   if (python.empty())
     young = loops;
   std::size_t entry = 0;
-  std::size_t outside = 0;  // of frames: behind the outermost function of Python
-  bool isStart = true;      // what is further out
+  std::size_t outside = 0;  // number of frames outside of the outermost Python function
+  bool isStart = true;      // all outer frames belong to the interpreter's start
   for (std::size_t at = 0; at < native.size(); ++at) {
     const NativeCall& call = native[at];
     if (call.evaluates && young == 0 && entry < entries.size()) {

@@ -17,7 +17,7 @@
 namespace sonde::ingest {
 namespace {
 
-// CPython's, and what compilers split off it.
+// CPython's evaluation loop; compilers append suffixes to split-off parts.
 constexpr std::string_view kLoop = "_PyEval_EvalFrameDefault";
 constexpr std::array<std::string_view, 8> kStarts = {"_start",
                                                      "main",
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 8> kStarts = {"_start",
                                                      "__clone",
                                                      "clone3"};
 
-// The driver's, the runtime's, and what these stand on; PyPI's packages have a hash in the name.
+// The driver, the runtime, and the libraries below them; PyPI's packages have a hash in the name.
 bool isCuda(std::string_view file) {
   for (const std::string_view name : {"libcuda.so", "libcudart.so", "libcudart-", "libcupti.so"})
     if (file.starts_with(name))
@@ -61,7 +61,7 @@ bool split(std::span<const std::byte> record, SampleParts& into) {
          into.stack.size() == into.head.header.subject;
 }
 
-// Threads begin in a function of Sonde's, which calls what they are for.
+// Removes Sonde's function in which threads begin, which calls their actual function.
 void leaveOutStart(std::vector<NativeCall>& calls) {
   const auto first = std::find_if(
       calls.rbegin(), calls.rend(), [](const NativeCall& call) { return !call.begins; });
@@ -112,7 +112,7 @@ bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
   for (std::size_t at = 0; at < head.pythonFrames; ++at)
     python_.push_back(
         callOf(loadRecord<wire::PythonFrame>(&sample.python[at * sizeof(wire::PythonFrame)])));
-  // What is missing further out is the interpreter's start.
+  // Missing outer frames belong to the interpreter's start.
   const bool reachesOut = !python_.empty() && python_.back().isEntry;
   const bool blocked = (head.header.detail & wire::StackSample::kBlocked) != 0;
   const bool event = (head.header.detail & wire::StackSample::kEvent) != 0;
@@ -134,8 +134,8 @@ bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
   return true;
 }
 
-// What passed from the tick on, besides the sample's CPU time. That comes in ticks of the kernel's
-// clock, so a little of either sign is nothing yet.
+// The time since the tick minus the sample's CPU time. CPU time comes in ticks of the kernel's
+// clock, so small values of either sign are ignored at first.
 void StackRows::addOther(model::ThreadId thread,
                          const model::StackSample& sample,
                          std::uint64_t fromTicks) {
@@ -152,9 +152,10 @@ void StackRows::addOther(model::ThreadId thread,
   sink_.add(row);
 }
 
-// Native calls, innermost first. An event's stack begins in Sonde's libraries, a CUDA call's also
-// in CUDA's: of their calls at most the outermost is left, where it is what the program has called.
-// Of a runtime that is linked into the program, it is not: its own functions are the program's.
+// Native calls, innermost first. An event's stack begins in Sonde's libraries; a CUDA call's also
+// in CUDA's. At most the outermost of their calls stays, if the program called it. If the CUDA
+// runtime is linked into the program, it cannot be recognised: its functions count as the
+// program's.
 void StackRows::callsOf(std::span<const std::byte> registers,
                         const wire::StackSample& head,
                         std::span<const std::byte> stack) {
@@ -192,8 +193,7 @@ model::FrameId StackRows::unnamed(const std::string& name) {
   return known->second;
 }
 
-// A frame is a function. One without a symbol is called by its place in its file, as far as that is
-// known.
+// A frame is a function. Without a symbol it is named by its place in its file, if that is known.
 NativeCall StackRows::callOf(const MappedCode* code, std::uint64_t address) {
   if (code == nullptr)
     return {unnamed("[unknown]")};

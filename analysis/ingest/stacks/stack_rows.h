@@ -1,6 +1,5 @@
-// Makes rows of the copies of stacks that a process has left: samples, the stacks that they are of,
-// and the frames of these. Stacks grow from the outside in: two samples share what they have in
-// common.
+// Makes rows from a process's copies of stacks: samples, their stacks, and the stacks' frames.
+// Stacks are stored from the outside in, so samples share their common part.
 //
 // Part of one ImageBuilder, on its thread. After a restart a stack or a frame may be stored again.
 #pragma once
@@ -29,16 +28,16 @@ namespace sonde::ingest {
 
 class StackRows {
  public:
-  // All but the time must outlive it.
+  // All arguments except the time must outlive the object.
   StackRows(RowSink& sink, TimeBase time, const ProcessRow& process, Dictionary& dictionary);
 
-  // Lines of the process' /proc/PID/maps, as they were at `ns`. What is there twice is taken once.
+  // Lines of the process's /proc/PID/maps at `ns`. Ignores duplicates.
   void addCode(std::string_view lines, std::int64_t ns);
-  // A StackSample record, whole. False: it makes no sense.
+  // A complete StackSample record. False: it is invalid.
   bool add(model::ThreadId thread, std::span<const std::byte> record);
   std::int64_t lastNs() const noexcept { return lastNs_; }
 
-  // What an earlier recorder left.
+  // Restores the state of an earlier recorder.
   Result<void> restore();
 
  private:
@@ -71,7 +70,7 @@ class StackRows {
   std::map<PythonKey, model::FrameId> pythonFunctions_;
   std::map<std::string, model::FrameId, std::less<>> unnamed_;  // code without a file, by name
   std::map<std::pair<std::int64_t, std::int64_t>, model::StackId> stacks_;  // by caller and frame
-  // Of each thread, neither on a processor nor waiting, as far as that has no row yet.
+  // By thread: time neither on a processor nor waiting that has no row yet.
   std::unordered_map<std::int64_t, std::int64_t> otherNs_;
   std::int64_t lastNs_ = 0;
 };

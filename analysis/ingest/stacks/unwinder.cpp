@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-// libunwind's search of a table of .eh_frame_hdr, which it exports and has no header for.
+// libunwind's search of a table of .eh_frame_hdr, which it exports without a header.
 #define SONDE_UNWIND_NAME2(arch, name) _U##arch##_##name
 #define SONDE_UNWIND_NAME(arch, name) SONDE_UNWIND_NAME2(arch, name)
 #define SONDE_SEARCH_UNWIND_TABLE SONDE_UNWIND_NAME(UNW_TARGET, dwarf_search_unwind_table)
@@ -44,8 +44,8 @@ struct Unwinder::Space {
            mapped->file->read(address - mapped->bias, out);
   }
 
-  // That whose tables were searched last: what is read besides the stack is mostly in this file,
-  // and in parts of it that are no code.
+  // The file whose tables were searched last: most reads besides the stack are in this file, in
+  // parts that are not code.
   const MappedCode* current = nullptr;
 
   static Space& of(void* argument) { return *static_cast<Space*>(argument); }
@@ -153,7 +153,7 @@ void Unwinder::unwind(const ThreadCopy& thread, Unwound& out) {
     const MappedCode* mapped = space_->code.find(ip);
     if (mapped == nullptr)
       return;
-    // A return address is behind its call, and may be the next function's.
+    // A return address is after its call, and may belong to the next function.
     out.addresses.push_back(interrupted ? ip : ip - 1);
   }
 }

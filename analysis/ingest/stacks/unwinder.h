@@ -1,6 +1,6 @@
-// Finds who called whom from a copy of a thread's registers and stack, by libunwind's accessors for
-// another address space: of memory there is only that copy and the files that the code is from.
-// Nothing is asked of the process, which may be gone. Not thread-safe.
+// Finds the callers in a copy of a thread's registers and stack, through libunwind's accessors for
+// another address space. Reads only that copy and the files with the code. The process itself may
+// be gone. Not thread-safe.
 #pragma once
 
 #include "analysis/ingest/stacks/code_map.h"
@@ -13,7 +13,7 @@
 
 namespace sonde::ingest {
 
-// x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8…r15 rip, as DWARF numbers them; else 0…30, sp, pc.
+// x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8…r15 rip, in DWARF's numbering; else 0…30, sp, pc.
 #ifdef __x86_64__
 inline constexpr std::size_t kUnwindRegisters = 17;
 inline constexpr std::size_t kStackPointer = 7;
@@ -26,14 +26,14 @@ inline constexpr std::size_t kInstructionPointer = 32;
 
 struct ThreadCopy {
   std::span<const std::uint64_t> registers;  // kUnwindRegisters
-  std::span<const std::byte> stack;          // of its memory, around the stack pointer …
-  std::uint64_t stackAddress;                // … from here on
+  std::span<const std::byte> stack;          // a part of its memory around the stack pointer …
+  std::uint64_t stackAddress;                // … that begins here
 };
 
 struct Unwound {
-  // Innermost first, each inside the call that it waits for.
+  // Innermost first; each is inside the call that it waits for.
   std::vector<std::uint64_t> addresses;
-  bool complete = false;  // the last one is where the thread began
+  bool complete = false;  // the last one is the thread's start
 };
 
 class Unwinder {
@@ -43,9 +43,9 @@ class Unwinder {
   Unwinder(const Unwinder&) = delete;
   Unwinder& operator=(const Unwinder&) = delete;
 
-  // Fills `out`, whose memory is used again.
+  // Fills `out` and reuses its memory.
   void unwind(const ThreadCopy& thread, Unwound& out);
-  // After CodeMap::update() has brought something new.
+  // Call after CodeMap::update() found something new.
   void forget();
 
  private:

@@ -8,15 +8,15 @@ namespace sonde::ingest {
 namespace {
 
 constexpr std::size_t kCountersInMemory = 300'000;  // 12 MB
-// The argument's name of a counter that has no unit, and the kind of what is no counter of a
-// machine; both as `sonde export` writes them.
+// The argument's name for a counter without a unit, and the kind of values that are not counters of
+// a machine; both as `sonde export` writes them.
 constexpr std::string_view kNoUnit = "value";
 constexpr std::string_view kScalar = "scalar";
 
-// What is in a counter's arguments besides numbers is passed over.
+// Arguments that are not numbers are skipped.
 bool isNumber(od::value value) {
   od::json_type type{};
-  // What is of no type is NaN, Infinity and the like.
+  // NaN, Infinity and the like have no type.
   return value.type().get(type) != simdjson::SUCCESS || type == od::json_type::number;
 }
 
@@ -25,7 +25,7 @@ bool isNumber(od::value value) {
 CounterEvents::CounterEvents(const std::filesystem::path& folder)
     : staged_(folder, kCountersInMemory) {}
 
-// As Chrome and Perfetto tell them apart: what other arguments an event has does not matter.
+// Named as in Chrome and Perfetto: other arguments of an event do not matter.
 std::string CounterEvents::nameOf(const TraceEvent& event, std::string_view argument) {
   std::string name(event.name);
   if (!event.id.text.empty())
@@ -35,7 +35,7 @@ std::string CounterEvents::nameOf(const TraceEvent& event, std::string_view argu
   return name;
 }
 
-// In another tool's file an argument's name tells counters apart; in an export it is the unit.
+// In other tools' files an argument's name identifies the counter; in an export it is the unit.
 std::uint32_t CounterEvents::seriesOf(const TraceEvent& event,
                                       std::string_view argument,
                                       std::optional<std::size_t> process) {

@@ -1,5 +1,5 @@
-// Counter events (C) as counters and samples, or as what the program told of its training. Owned by
-// one importer, on one thread; memory grows with the number of counters.
+// Imports counter events (C) as counters and samples, or as scalars that the program reported of
+// its training. Owned by one importer, on one thread; memory grows with the number of counters.
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
@@ -20,28 +20,27 @@ namespace sonde::ingest {
 
 class CounterEvents {
  public:
-  // Longer arguments than this are no counter's, and take memory for nothing: not to be given.
+  // Longer arguments are not a counter's and waste memory: do not pass them.
   static constexpr std::size_t kLongestArgs = 1 << 20;
 
   // Intermediate data goes to files in `folder`.
   explicit CounterEvents(const std::filesystem::path& folder);
 
-  // Each number among the arguments is a counter of its own, named by the event, its id and the
-  // argument: "memory id: 0x1 used"; an argument "value" adds nothing. `process`: its index; none:
-  // of the host.
+  // Each number among the arguments is a counter, named by the event, its id and the argument:
+  // "memory id: 0x1 used"; an argument "value" adds nothing. `process`: its index; unset: of the
+  // host.
   struct Added {
-    bool any = false;              // number
-    std::uint32_t unreadable = 0;  // numbers that no double holds
+    bool any = false;              // it has a number
+    std::uint32_t unreadable = 0;  // numbers that do not fit into a double
   };
   Result<Added> add(const TraceEvent& event, std::optional<std::size_t> process);
 
-  // Stores everything, `shiftNs` later, but for what lies outside of `window`. Requires: a
-  // transaction is open.
+  // Stores everything inside `window`, shifted by `shiftNs`. Requires: an open transaction.
   Result<void> finish(store::TraceWriter& writer,
                       const ImportedPlaces& places,
                       std::int64_t shiftNs,
                       const TimeWindow& window = {});
-  // How many counters' numbers were left out.
+  // The number of counter values that were left out.
   std::uint64_t leftOut() const noexcept { return leftOut_; }
 
  private:
@@ -69,7 +68,7 @@ class CounterEvents {
   std::uint32_t seriesOf(const TraceEvent& event,
                          std::string_view argument,
                          std::optional<std::size_t> process);
-  struct Rows {  // what a series has in the trace
+  struct Rows {  // the rows of a series
     model::StringId name{};
     model::CounterId counter{};  // none: they are scalars
     model::ProcessId process{};

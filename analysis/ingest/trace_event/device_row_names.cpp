@@ -11,7 +11,7 @@ std::string keyOf(const Label& pid, const Label& tid) {
   return std::string(pid.text).append("\n").append(tid.text);
 }
 
-// The number that the text begins with.
+// The number at the start of the text.
 std::optional<std::int64_t> numberAt(std::string_view text) noexcept {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -28,7 +28,7 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-// "/device:GPU:0" of XLA, also behind a host's name; "Ascend Hardware"; "CUDA functions".
+// "/device:GPU:0" of XLA, possibly after a host's name; "Ascend Hardware"; "CUDA functions".
 std::optional<DeviceRowNames::Device> DeviceRowNames::deviceOf(std::string_view name) {
   constexpr std::string_view kXla = "/device:";
   constexpr std::string_view kFunctions = " functions";
@@ -88,7 +88,7 @@ DeviceRow DeviceRowNames::rowOf(const Device& device, const std::string& key, co
   if (device.tool == Tool::PyTorch)  // its threads are the devices
     return {DeviceRow::Use::Work, number, 0};
   const auto stream = streamOf(name);
-  // Without streams, as TPUs have none, operations are what the device did.
+  // Without streams, as on TPUs, operations are the device's work.
   const bool isOps = !device.hasStreams && (name == "XLA Ops" || name.empty());
   if (stream || isOps)
     return {DeviceRow::Use::Work, device.ordinal, stream.value_or(number)};
@@ -103,7 +103,7 @@ const DeviceRow* DeviceRowNames::find(const Label& pid, const Label& tid) {
   key_ = std::move(key);
   last_ = nullptr;
   const std::string label(pid.text);
-  if (!pid.number && isDevice_.find(label) == isDevice_.end())  // a text is its name
+  if (!pid.number && isDevice_.find(label) == isDevice_.end())  // a text is its own name
     nameProcess(pid, label);
   const auto process = processes_.find(label);
   isDevice_.try_emplace(label, process != processes_.end());

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(simdjson::SIMDJSON_PADDING <= JsonPieces::kPadding);
 
-// Of "12" and "0x1f".
+// Parses "12" and "0x1f".
 OptionalNumber numberOf(std::string_view text) noexcept {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const std::string_view digits = hex ? text.substr(2) : text;
@@ -25,10 +25,10 @@ OptionalNumber numberOf(std::string_view text) noexcept {
   return hex ? OptionalNumber() : scaledDecimal(text, 0);  // "7.0"
 }
 
-// The text of a number or string; of another type: none.
+// The text of a number or string; unset for another type.
 struct Scalar {
   std::optional<std::string_view> text{};
-  bool isNull = false;  // as good as not there
+  bool isNull = false;  // treated like a missing value
 };
 
 Scalar scalarOf(od::value value) {
@@ -43,12 +43,12 @@ Scalar scalarOf(od::value value) {
   std::string_view text;
   if (value.get_string().get(text) == simdjson::SUCCESS)
     return {text, false};
-  // An escape that JSON does not know ("C:\Users"): the text as it stands between its quotes.
+  // An escape that JSON does not know ("C:\Users"): uses the raw text between the quotes.
   constexpr std::size_t kQuotes = 2;
   return {token.size() < kQuotes ? token : token.substr(1, token.size() - kQuotes), false};
 }
 
-// These read a value, and say whether it was of the type that it should be, or null.
+// These read a value, and return whether it had the right type or was null.
 bool readLabel(od::value value, Label& into) {
   const Scalar scalar = scalarOf(value);
   into = {};
@@ -116,7 +116,7 @@ struct ArgReader {
   simdjson::error_code (*read)(od::value value, EventArgs& args, bool& isReadable);
 };
 
-// By length of the key, so that one comparison tells most apart.
+// Ordered by length of the key, so that one comparison excludes most.
 constexpr ArgReader kArgReaders[] = {
     {"Seq", ValueUse::Collective, integerArg<&EventArgs::seq>},
     {"pid", ValueUse::Metadata, integerArg<&EventArgs::pid>},
@@ -164,8 +164,8 @@ constexpr ArgReader kArgReaders[] = {
      integerArg<&EventArgs::recordCorrelation>},
 };
 
-// What is in a key's quotes. Only a key with escapes has to be decoded; with one that JSON does not
-// know it is the text as it stands.
+// The text in a key's quotes. Only a key with escapes must be decoded; if JSON does not know one of
+// them, the raw text is used.
 simdjson::error_code readKey(od::field& field, std::string_view& into) {
   const char* const begin = field.key().raw();
   const char* end = begin;
@@ -174,7 +174,7 @@ simdjson::error_code readKey(od::field& field, std::string_view& into) {
     if (*end != '\\')
       continue;
     isEscaped = true;
-    ++end;  // what is escaped is no closing quote
+    ++end;  // an escaped quote does not close the text
   }
   into = {begin, static_cast<std::size_t>(end - begin)};
   std::string_view text;
@@ -183,7 +183,7 @@ simdjson::error_code readKey(od::field& field, std::string_view& into) {
   return simdjson::SUCCESS;
 }
 
-// Gives `take` the name and the value of each member, until it fails.
+// Calls `take` with the name and the value of each member, until it fails.
 template <typename Take>
 simdjson::error_code readMembers(od::object& object, Take take) {
   for (auto item : object) {
@@ -251,7 +251,7 @@ simdjson::error_code readId2(od::value value, TraceEvent& event) {
 
 struct FieldReader {
   std::string_view key;
-  bool (*read)(od::value value, TraceEvent& event);  // false: it is not of the type it should be
+  bool (*read)(od::value value, TraceEvent& event);  // false: the value has the wrong type
 };
 
 template <Label TraceEvent::*member>
@@ -266,7 +266,7 @@ template <std::string_view TraceEvent::*member>
 bool textField(od::value value, TraceEvent& event) {
   return readText(value, event.*member);
 }
-// Events without a time, and those without a phase, are counted as such.
+// Missing times and phases are counted elsewhere.
 template <OptionalNumber TraceEvent::*member>
 bool timeField(od::value value, TraceEvent& event) {
   readTime(value, event.*member, event.badTime);
@@ -286,7 +286,7 @@ bool bindIdField(od::value value, TraceEvent& event) {
   return true;
 }
 
-// In the order in which kineto writes them; what only an export has last.
+// In the order in which kineto writes them; fields of exports come last.
 constexpr FieldReader kFieldReaders[] = {
     {"ph", phaseField},
     {"cat", textField<&TraceEvent::category>},

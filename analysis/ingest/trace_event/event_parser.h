@@ -1,4 +1,4 @@
-// Takes the events out of a piece of JSON.
+// Parses the events of a piece of JSON.
 //
 // Owned by one reader, on one thread. Its buffers are reused from piece to piece.
 #pragma once
@@ -23,14 +23,14 @@ class EventParser {
   EventParser& operator=(const EventParser&) = delete;
 
   struct Outcome {
-    std::size_t taken = 0;        // events given, from the first on, and empty ones
-    const char* wrong = nullptr;  // what is wrong with the next one; null: all were given
-    bool badText = false;         // with the text as such: no UTF-8, or control characters in it
+    std::size_t taken = 0;        // events passed on, from the first on, and empty ones
+    const char* wrong = nullptr;  // what is wrong with the next one; null: all were passed on
+    bool badText = false;         // the text itself is bad: invalid UTF-8, or control characters
   };
 
-  // Gives the events of `array` ("[…]", followed by JsonPieces::kPadding readable bytes) up to the
-  // first one that is not as it should be. The texts of an event are valid until the next call.
-  // Fails as `take` does.
+  // Passes the events of `array` ("[…]", followed by JsonPieces::kPadding readable bytes) to
+  // `take`, up to the first bad one. The texts of an event are valid until the next call. Fails if
+  // `take` does.
   Result<Outcome> parse(std::string_view array, const Take& take);
 
  private:

@@ -59,7 +59,7 @@ std::uint64_t EventReader::byteAt(std::size_t place) const noexcept {
   return pieceOffset_ + (isRepaired_ ? repair_.placeBefore(inPiece) : inPiece);
 }
 
-// Each event as a text of its own, so that one that is not as it should be costs no other.
+// Parses each event as a text of its own, so that a bad one does not affect others.
 Result<void> EventReader::readOneByOne(std::string_view array, std::size_t skip, Visitor& visitor) {
   const auto take = [&](const TraceEvent& event) { return visitor.event(event); };
   JsonScanner scanner;
@@ -72,7 +72,7 @@ Result<void> EventReader::readOneByOne(std::string_view array, std::size_t skip,
       single_.assign("[").append(array, begin, size).append("]");
       const std::size_t length = single_.size();
       single_.append(JsonPieces::kPadding, ' ');
-      singleBegin_ = begin - 1;  // its bracket stands before the event
+      singleBegin_ = begin - 1;  // its bracket is before the event
       SONDE_TRY_ASSIGN(const EventParser::Outcome outcome,
                        parser_.parse(std::string_view(single_).substr(0, length), take));
       if (outcome.wrong != nullptr && faults_.events++ == 0)

@@ -18,25 +18,25 @@ namespace sonde::ingest {
 
 class EventReader {
  public:
-  // What a file holds is given here. Texts are valid during the call.
+  // Receives the content of a file. Texts are valid during the call.
   class Visitor {
    public:
     virtual ~Visitor() = default;
     virtual Result<void> event(const TraceEvent& event) = 0;
-    // A member of the file's top level besides its events: its name and its JSON text.
+    // A member of the file's top level other than the events: its name and its JSON text.
     virtual Result<void> member(std::string_view key, std::string_view json) = 0;
-    // After each piece of about a megabyte. Fails to end the reading.
+    // Called after each piece of about a megabyte.
     virtual void progress(std::uint64_t fileBytesRead) = 0;
   };
 
   explicit EventReader(ByteSource source);
 
-  // Gives everything to `visitor`, and fails as it does. What is wrong with the file is in faults()
-  // afterwards.
+  // Passes everything to `visitor`, and fails if it does. faults() then has what is wrong with the
+  // file.
   Result<void> readAll(Visitor& visitor);
 
   const FileFaults& faults() const noexcept { return faults_; }
-  // Where in the (inflated) file the event begins that is being given.
+  // Where the current event begins in the (inflated) file.
   std::uint64_t byteOf(const TraceEvent& event) const noexcept { return byteAt(event.place); }
 
  private:
@@ -48,9 +48,9 @@ class EventReader {
   JsonPieces pieces_;
   EventParser parser_;
   TextRepair repair_;
-  std::string single_;             // one event, as an array of its own
+  std::string single_;             // one event, as an array
   std::uint64_t pieceOffset_ = 0;  // of the piece in the file
-  std::size_t singleBegin_ = 0;    // of what is parsed, in the piece
+  std::size_t singleBegin_ = 0;    // of the parsed text, in the piece
   bool isRepaired_ = false;        // the piece is repair_'s
   FileFaults faults_;
 };

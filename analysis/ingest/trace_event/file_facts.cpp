@@ -9,14 +9,14 @@
 namespace sonde::ingest {
 namespace {
 
-// None: it is no whole number, or does not fit.
+// Unset: not a whole number, or does not fit.
 OptionalNumber integerOf(od::value value) {
   std::int64_t number = 0;
   return value.get_int64().get(number) == simdjson::SUCCESS ? OptionalNumber(number)
                                                             : OptionalNumber();
 }
 
-// Empty: it is no text.
+// Empty: not a text.
 std::string textOf(od::value value) {
   std::string_view text;
   return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
@@ -24,7 +24,7 @@ std::string textOf(od::value value) {
 
 struct RankList {
   std::vector<std::int64_t> ranks;
-  std::int64_t count = 0;  // with what is no number
+  std::int64_t count = 0;  // including entries that are not numbers
 };
 
 RankList ranksOf(od::value value) {
@@ -59,7 +59,7 @@ void addGroup(od::value entry, ProcessGroups& groups) {
                      whole ? std::move(list->ranks) : std::vector<std::int64_t>());
 }
 
-// None: it does not say which one.
+// Unset: the entry does not name the device.
 std::optional<DeviceFacts> deviceOf(od::value entry) {
   DeviceFacts device;
   OptionalNumber ordinal;

@@ -1,5 +1,5 @@
-// What torch.profiler says of a run beside its events. Free functions; any thread. What is not
-// there, or not of the type it should be, is none.
+// Reads torch.profiler's facts about a run beside its events. Free functions; any thread. Values
+// that are missing or have the wrong type are unset.
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
@@ -15,26 +15,26 @@
 
 namespace sonde::ingest {
 
-// The ranks of process groups, in the order of their positions, by name. Groups of the same name:
-// the first.
+// The ranks of process groups by name, in the order of their positions. If names repeat, the first
+// group counts.
 using ProcessGroups = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
 struct DistributedInfo {
   OptionalNumber rank{};
   OptionalNumber worldSize{};
-  ProcessGroups groups{};  // of which all ranks are given
-  bool isReadable = true;  // as JSON, and what it says of rank and world size as numbers
+  ProcessGroups groups{};  // those with all ranks listed
+  bool isReadable = true;  // it is JSON, and its rank and world size are numbers
 };
 
 struct DeviceFacts {
   std::int64_t ordinal = 0;
-  std::string host;  // empty: not said
+  std::string host;  // empty: unknown
   OptionalNumber hostId{};
   ImportedPlaces::Device facts;
 };
 
-// Of the JSON texts of the file's members of these names. A longer one than this is none of
-// torch.profiler's, and takes memory for nothing: not to be given.
+// The arguments are the JSON texts of the file's members with these names. Longer ones are not
+// torch.profiler's and waste memory: do not pass them.
 constexpr std::size_t kLongestFacts = 8 << 20;
 OptionalNumber baseTimeOf(std::string_view baseTimeNanoseconds);
 DistributedInfo distributedInfoOf(std::string_view distributedInfo);

@@ -16,12 +16,12 @@ namespace {
 
 using model::CollectiveOp;
 
-// kineto shortens long lists ("[0, 1, ..., 7]"): such a list is not one.
+// kineto shortens long lists ("[0, 1, ..., 7]"); such a list is ignored.
 std::string_view wholeList(std::string_view text) {
   return text.find("...") == std::string_view::npos ? text : std::string_view();
 }
 
-// Of "[0, 1, 2]".
+// Parses "[0, 1, 2]".
 std::vector<std::int64_t> ranksOf(std::string_view text) {
   std::vector<std::int64_t> ranks;
   const char* at = text.data();
@@ -36,7 +36,7 @@ std::vector<std::int64_t> ranksOf(std::string_view text) {
   return ranks;
 }
 
-// None: how many there are is not known, or their size, or it does not fit.
+// Unset: the number of elements or their size is unknown, or the product does not fit.
 model::OptionalInt bytesOfElements(OptionalNumber elements, model::DataType type) {
   std::int64_t bytes = 0;
   const std::int64_t each = bytesOf(type);
@@ -45,7 +45,7 @@ model::OptionalInt bytesOfElements(OptionalNumber elements, model::DataType type
   return bytes;
 }
 
-// What nccl-tests calls the size of a collective: https://github.com/NVIDIA/nccl-tests,
+// The size of a collective by the definition of nccl-tests: https://github.com/NVIDIA/nccl-tests,
 // doc/PERFORMANCE.md.
 model::OptionalInt sizeOf(const model::Collective& row) {
   switch (row.op) {
@@ -70,7 +70,7 @@ std::size_t NcclCollectives::groupOf(const EventArgs& args) {
   return found->second;
 }
 
-// What the file says of the group beside its events, where its kernels do not.
+// Completes the group with the file's facts beside its events, if its kernels lack them.
 void NcclCollectives::complete(Group& group, model::OptionalInt worldSize) const {
   const auto known = known_.find(group.name);
   if (group.ranks.empty() && known != known_.end()) {
@@ -121,7 +121,7 @@ Result<void> NcclCollectives::storeGroups(store::TraceWriter& writer,
   for (Group& group : groups_) {
     complete(group, worldSize);
     const bool whole = group.name.empty() && group.ranks.empty();
-    // Groups of the same name are of different ranks when a job has more than one of a kind.
+    // Groups with one name have different ranks if a job has more than one of a kind.
     const std::string key =
         whole ? "world" : fmt::format("{}[{}]", group.name, fmt::join(group.ranks, ","));
     const auto [found, fresh] = stored.try_emplace({key, group.size});

@@ -1,8 +1,8 @@
-// The collectives of an imported process: one row for each of NCCL's or RCCL's kernels.
+// The collectives of an imported process: one row for each kernel of NCCL or RCCL.
 //
-// kineto copies the arguments of the call (group, element counts, data type) to the kernel that it
-// started; older files have the kernel's name alone, and then the group is that of all ranks.
-// Owned by one importer, on one thread; keeps all collectives of a process in memory.
+// kineto copies the arguments of the call (group, element counts, data type) to the kernel it
+// started. Older files only have the kernel's name; the group is then that of all ranks. Owned by
+// one importer, on one thread; keeps all collectives of a process in memory.
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
@@ -22,22 +22,22 @@ namespace sonde::ingest {
 
 class NcclCollectives {
  public:
-  // The ranks of groups as the file says them beside its events: kernels' own lists are shortened
-  // when they are long, or missing.
+  // The ranks of groups from the file's facts beside its events: the kernels' own lists may be
+  // shortened or missing.
   void describeGroups(ProcessGroups groups) { known_ = std::move(groups); }
 
-  // `work` is the kernel's row, whose event this is. Does nothing when it is no collective.
+  // `work` is the kernel's row, from this event. Does nothing if the kernel is not a collective's.
   void add(const TraceEvent& event, const model::Kernel& kernel);
 
-  // Stores them in the order in which they began, `shiftNs` later. Where no collective of a group
-  // has a sequence number of its own, each gets its ordinal: all ranks issue them in the same
-  // order. Sends and receives have none then. Requires: a transaction is open.
+  // Stores them by begin, shifted by `shiftNs`. If no collective of a group has a sequence number,
+  // each gets its ordinal, since all ranks issue them in the same order; sends and receives then
+  // have none. Requires: an open transaction.
   Result<void> finish(store::TraceWriter& writer,
                       model::ProcessId process,
                       model::OptionalInt rank,
                       model::OptionalInt worldSize,
                       std::int64_t shiftNs);
-  // Those outside are not stored. Requires: finish() was not called.
+  // Drops those outside of `window`. Requires: before finish().
   void leaveOut(const TimeWindow& window);
 
  private:

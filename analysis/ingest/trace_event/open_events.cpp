@@ -21,7 +21,7 @@ constexpr std::size_t kOpenInMemory = 100'000;  // records, 25 MB
 constexpr std::size_t kWaitingBytes = std::size_t{1} << 20;
 constexpr std::size_t kNoArgs = 2;  // "{}"
 
-// As it is written, were it no JSON, as NaN is none.
+// The value as written, even if it is not JSON, such as NaN.
 std::string_view writtenAs(od::value value) {
   std::string_view text;
   return simdjson::to_json_string(value).get(text) == simdjson::SUCCESS
@@ -29,7 +29,7 @@ std::string_view writtenAs(od::value value) {
              : trimmed(value.raw_json_token());
 }
 
-// The members of an object, as they are written; of those with a key of `without` none.
+// The members of an object as written, without those whose key is in `without`.
 std::string membersOf(const std::string& json, const std::set<std::string, std::less<>>& without) {
   std::string members;
   SmallJson parsed(json);
@@ -43,7 +43,7 @@ std::string membersOf(const std::string& json, const std::set<std::string, std::
   return members;
 }
 
-// One object with the members of both; where both have one, that of the second.
+// One object with the members of both; for duplicates the second's.
 std::string joined(const std::string& first, const std::string& second) {
   if (first.empty() || second.empty())
     return first.empty() ? second : first;
@@ -58,8 +58,8 @@ std::string joined(const std::string& first, const std::string& second) {
 
 }  // namespace
 
-// What is open of one key: all, and by name, in the order of their begins. The last of all is the
-// last of its name, too.
+// The open events of one key: all, and by name, in the order of their begins. The last of all is
+// also the last with its name.
 class OpenEvents::Stack {
  public:
   bool empty() const noexcept { return all_.empty(); }
@@ -70,7 +70,7 @@ class OpenEvents::Stack {
     all_.push_back(record);
     byName_[record.name].push_back(std::prev(all_.end()));
   }
-  // The last of this name, else the last. Requires: something is open.
+  // Removes the last of this name, else the last. Requires: one is open.
   Record take(std::size_t name) {
     auto named = name == 0 ? byName_.end() : byName_.find(name);
     if (named == byName_.end())
@@ -100,7 +100,7 @@ bool OpenEvents::ByTime::operator()(const Record& a, const Record& b) const noex
 OpenEvents::OpenEvents(const std::filesystem::path& folder)
     : records_(folder, kOpenInMemory), spilled_(folder) {}
 
-// What the records of one event have in common, as a number: there may be one for each event.
+// The common key of the records of one event, as a number: there may be a key per event.
 std::size_t OpenEvents::keyOf(const TraceEvent& event) {
   const bool asynchronous = event.phase == 'b' || event.phase == 'e';
   key_.assign(1, asynchronous ? 'b' : 'B').append(asynchronous ? event.category : event.pid.text);

@@ -1,6 +1,6 @@
-// Events that begin and end in records of their own (B and E, b and e), wherever in the file these
-// stand. Owned by one importer, on one thread; memory grows with what is open at one instant of a
-// thread.
+// Events with separate records for begin and end (B and E, b and e), anywhere in the file. Owned by
+// one importer, on one thread; memory grows with the number of open events of a thread at one
+// instant.
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
@@ -23,7 +23,7 @@ namespace sonde::ingest {
 struct OpenEvent {
   model::Slice row{};  // `category` outlives it
   ImportedPlaces::Track track{};
-  OptionalNumber iteration{};   // its number, if it is one
+  OptionalNumber iteration{};   // its number, if it is an iteration
   OptionalNumber externalId{};  // of an operator, or of a call that starts work on a device
 };
 
@@ -35,22 +35,23 @@ class OpenEvents {
   Result<void> begin(const TraceEvent& event, OpenEvent open);
   Result<void> end(const TraceEvent& event);
 
-  // Gets each event that began, with how long it lasted (none: it did not end) and its arguments as
-  // JSON text (of both records; empty: none).
+  // Receives each event that began, with its duration (unset: it did not end) and its arguments as
+  // JSON text (from both records; empty: none).
   using Ended = std::function<Result<void>(OpenEvent, model::OptionalInt, std::string_view)>;
   struct Counts {
     std::uint64_t neverEnded = 0;
     std::uint64_t neverBegun = 0;
   };
-  // An end closes what began last, by time and then by place in the file, of its thread or, if it
-  // is asynchronous, of its category and id: of its name if one such is open. Once, at the end.
+  // Pairs begins and ends. An end closes the event of its thread (asynchronous: of its category and
+  // id) that began last, by time and then by place in the file; one with its name is preferred.
+  // Call once, at the end.
   Result<Counts> pair(const Ended& ended);
 
  private:
   struct Record {
     OpenEvent open{};  // of a begin
     std::size_t key = 0;
-    std::size_t name = 0;  // 0: an end that names none
+    std::size_t name = 0;  // 0: an end without a name
     std::int64_t ns = 0;
     std::uint64_t number = 0;  // in the file
     std::uint64_t argsAt = 0;  // in the spill file
@@ -70,7 +71,7 @@ class OpenEvents {
 
   ExternalSorter<Record, ByTime> records_;
   SpillFile spilled_;
-  std::string waiting_;  // arguments that come after what is spilled
+  std::string waiting_;  // arguments after those already spilled
   std::set<std::string, std::less<>> categories_;
   std::uint64_t number_ = 0;
   std::string key_;

@@ -1,4 +1,4 @@
-// TraceEventImporter: what the host did, and arrows between it.
+// TraceEventImporter: host slices, and arrows between them.
 #include "analysis/ingest/import/event_kinds.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
@@ -11,7 +11,7 @@
 namespace sonde::ingest {
 namespace {
 
-// By the word for it, which an export has; else by category and name, else `ofItself`.
+// From an export's word; else from category and name, else `ofItself`.
 model::SliceKind kindOf(const TraceEvent& event, model::SliceKind ofItself) {
   if (const auto kind = model::sliceKindOf(event.kind))
     return *kind;
@@ -21,7 +21,7 @@ model::SliceKind kindOf(const TraceEvent& event, model::SliceKind ofItself) {
   return kind == model::SliceKind::Operation || (isAsync && isByName) ? ofItself : kind;
 }
 
-// Arrows of another name are other arrows, as are local ones of another process.
+// Arrows with another name are separate, as are local ones of another process.
 std::int64_t flowIdOf(const TraceEvent& event) {
   const std::string_view pid = event.idIsLocal ? event.pid.text : std::string_view();
   const std::string key = fmt::format("{}\n{}\n{}", event.id.text, pid, event.name);
@@ -30,7 +30,7 @@ std::int64_t flowIdOf(const TraceEvent& event) {
 
 }  // namespace
 
-// Profilers write 0 for a time of a device that they did not get, or leave out how long it took.
+// Profilers write 0 for a missing device time, or omit the duration.
 bool TraceEventImporter::hasNoTime(const TraceEvent& event, EventTable table) const noexcept {
   if (isExport_ || (table != EventTable::Kernel && table != EventTable::Copy))
     return false;
@@ -77,7 +77,7 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
 
 Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model::SliceKind kind) {
   ++kept_;
-  if (kind == model::SliceKind::Api)  // another's argument of that name is no launch
+  if (kind == model::SliceKind::Api)  // an argument of that name elsewhere is not a launch
     noteUnreadable(event, ValueUse::Launch);
   OpenEvent open;
   open.track = places_.track(event.pid, event.tid);
@@ -101,8 +101,8 @@ Result<void> TraceEventImporter::endSlice(OpenEvent open,
   open.row.durNs = durNs;
   SONDE_TRY(addArgs(model::Owner::Slice, open.row.id.value, args));
   places_.cover(open.track, open.row.startNs, open.row.startNs + durNs.value_or(0));
-  // A file's correlations are one space, whichever process its events say they are of; in a file of
-  // merged ranks each has its own.
+  // The correlations of a file form one space, across the processes of its events. In a file of
+  // merged ranks each rank has its own.
   SONDE_TRY(slices_.add(open.row,
                         isExport_ ? open.track.process : open.track.group,
                         open.track.process,
@@ -133,7 +133,7 @@ Result<void> TraceEventImporter::instant(const TraceEvent& event) {
   return endSlice(open, 0, event.args.json);
 }
 
-// From forward to backward. Arrows from launch to kernel say what the correlation says, and less
+// Arrows from forward to backward. Arrows from launch to kernel repeat the correlation less
 // reliably: one real trace has 3,862 starts for 8,652 ends.
 Result<void> TraceEventImporter::flow(const TraceEvent& event) {
   using End = HostSlices::FlowEnd;
@@ -157,7 +157,7 @@ Result<void> TraceEventImporter::flow(const TraceEvent& event) {
   HostSlices::FlowPlace place{track.thread, *event.startNs, at};
   if (event.lane && event.depth)
     place.line = {*event.lane, *event.depth};
-  // An arrow ends at the slice that begins next, unless it says otherwise.
+  // An arrow ends at the next slice to begin, unless the event specifies otherwise.
   place.isNext = event.phase == 'f' && !event.bindsEnclosing;
   const End end = event.phase == 's' ? End::Start : event.phase == 't' ? End::Step : End::Finish;
   return slices_.addFlow(event.category, flowIdOf(event), end, place);

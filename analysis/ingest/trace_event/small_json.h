@@ -1,5 +1,5 @@
-// JSON texts of a few members, read without a tree of their values: what a damaged or hostile one
-// takes stays in proportion to its size. Free functions; any thread, each text by one.
+// Reads JSON texts with few members without building a tree: a damaged or hostile text takes memory
+// in proportion to its size. Free functions; any thread, each text by one.
 #pragma once
 
 #include <simdjson.h>
@@ -10,13 +10,13 @@ namespace sonde::ingest {
 
 namespace od = simdjson::ondemand;
 
-// Without the white space behind it, as a token has it.
+// A token without trailing white space.
 inline std::string_view trimmed(std::string_view text) noexcept {
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-// A copy of a text, which the parser reads some bytes past the end of.
+// A padded copy of a text: the parser reads some bytes past the end.
 struct SmallJson {
   explicit SmallJson(std::string_view json) : text(json) {
     isValid = parser.iterate(text).get(document) == simdjson::SUCCESS;
@@ -27,7 +27,7 @@ struct SmallJson {
   bool isValid = false;
 };
 
-// Gives `take` the members of an object, up to what is no JSON; nothing of anything else.
+// Calls `take` with the members of an object, up to the first invalid JSON. Ignores other types.
 template <typename Source, typename Take>
 void eachMember(Source& source, const Take& take) {
   od::object object;
@@ -43,7 +43,7 @@ void eachMember(Source& source, const Take& take) {
   }
 }
 
-// The same with the elements of an array.
+// The same for the elements of an array.
 template <typename Source, typename Take>
 void eachElement(Source& source, const Take& take) {
   od::array list;

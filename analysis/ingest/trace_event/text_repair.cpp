@@ -8,9 +8,9 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD, in the place of one byte
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD, replaces one byte
 
-// Whether the next character stands in a string, told character by character.
+// Tracks, character by character, whether the next one is in a string.
 class StringState {
  public:
   bool isInside() const noexcept { return inside_; }
@@ -30,7 +30,7 @@ class StringState {
 
 constexpr std::size_t kHexDigits = 4;
 
-// Whether JSON knows the escape whose backslash stands before `rest`.
+// Whether JSON knows the escape whose backslash comes before `rest`.
 bool isKnownEscape(std::string_view rest) noexcept {
   if (rest.empty())
     return false;
@@ -46,7 +46,7 @@ struct StringScan {
   bool hasUnknown = false;  // escape
 };
 
-// Of the string whose opening quote is at `begin`.
+// Scans the string whose opening quote is at `begin`.
 StringScan scanString(std::string_view json, std::size_t begin) noexcept {
   StringScan scan;
   std::size_t at = begin + 1;
@@ -86,7 +86,7 @@ std::string withKnownEscapes(std::string_view json) {
   return done == 0 ? std::string() : result.append(json.substr(done));
 }
 
-// A replacement character that was in the damaged text is none.
+// A replacement character from the damaged text does not count.
 bool TextRepair::isReplacement(std::size_t before, std::size_t after) const noexcept {
   return repaired_.compare(after, kReplacement.size(), kReplacement) == 0 &&
          damaged_.compare(before, kReplacement.size(), kReplacement) != 0;

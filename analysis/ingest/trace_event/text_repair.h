@@ -1,6 +1,5 @@
-// A piece of JSON without what no JSON text may hold: bytes that are no UTF-8, and control
-// characters in strings. Old files have raw line feeds in names, and some have names cut in the
-// middle of a character.
+// Repairs a piece of JSON with invalid UTF-8, or control characters in strings. Old files have raw
+// line feeds in names, and some have names cut in the middle of a character.
 //
 // Owned by one reader, on one thread; its buffer is reused from piece to piece.
 #pragma once
@@ -14,16 +13,16 @@ namespace sonde::ingest {
 
 class TextRepair {
  public:
-  // `damaged` outlives the use of what is asked afterwards.
+  // `damaged` must outlive later calls on this object.
   void repair(std::string_view damaged);
 
-  // The good text, followed by JsonPieces::kPadding readable bytes.
+  // The repaired text, followed by JsonPieces::kPadding readable bytes.
   std::string_view text() const noexcept { return std::string_view(repaired_).substr(0, size_); }
-  // What was replaced: bytes, and the place of the first in the damaged text. 0: nothing.
+  // The number of replaced bytes, and the place of the first in the damaged text. 0: none.
   std::uint64_t replaced() const noexcept { return replaced_; }
   std::size_t first() const noexcept { return first_; }
 
-  // The place in the damaged text of what is at `place` in the good one.
+  // The place in the damaged text for `place` in the repaired one.
   std::size_t placeBefore(std::size_t place) const noexcept;
 
  private:
@@ -37,9 +36,9 @@ class TextRepair {
   std::size_t first_ = 0;
 };
 
-// A JSON text in which escapes that JSON does not know ("C:\Users") stand for themselves: the
-// backslashes of each string that has one are doubled, but for those before a quote. Empty: it has
-// none. Requires: quotes are balanced, as in a text that was parsed.
+// Makes escapes that JSON does not know ("C:\Users") literal: doubles the backslashes of each
+// string with such an escape, except before a quote. Empty: the text has none. Requires: quotes are
+// balanced, as in a parsed text.
 std::string withKnownEscapes(std::string_view json);
 
 }  // namespace sonde::ingest

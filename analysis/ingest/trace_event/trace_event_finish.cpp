@@ -1,5 +1,5 @@
-// What TraceEventImporter does when it has seen all events: it pairs, nests and joins them, and
-// leaves out what cannot be.
+// The work of TraceEventImporter after all events: pairs, nests and joins them, and leaves out
+// those with impossible times.
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
 #include <fmt/format.h>
@@ -59,8 +59,7 @@ Result<void> TraceEventImporter::pairOpen() {
   return {};
 }
 
-// What the file's own times count from: who compares with a reader that has doubles of them needs
-// it.
+// Stores the base of the file's own times: a comparison with a reader that uses doubles needs it.
 Result<void> TraceEventImporter::noteBase() {
   if (!hasFractions_)
     return {};
@@ -78,7 +77,7 @@ Result<void> TraceEventImporter::finish() {
   }
   describeDevices();
   const TimeWindow window =
-      isExport_ ? TimeWindow() : census_.window();  // its jobs may take months
+      isExport_ ? TimeWindow() : census_.window();  // the jobs of an export may take months
   SONDE_TRY(places_.finish(baseNs_, window));
   SONDE_TRY(noteBase());
   storing_("nesting slices", 0.1);
@@ -116,7 +115,7 @@ Result<void> TraceEventImporter::finishIterations(const TimeWindow& window) {
   return {};
 }
 
-// Of what was left out because its time cannot be.
+// Drops the arguments of events that were left out because of impossible times.
 Result<void> TraceEventImporter::dropArgs() {
   const DeviceEvents::LeftOut& work = device_.leftOut();
   const std::pair<std::string_view, const std::vector<std::int64_t>*> owners[] = {

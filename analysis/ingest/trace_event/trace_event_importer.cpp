@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kArgsKey = "args";
 constexpr std::size_t kNoArgs = 2;                  // "{}"
-constexpr std::string_view kTransfer = "transfer";  // shown by an export, and not held
+constexpr std::string_view kTransfer = "transfer";  // shown by an export, but not read back
 
 // A value of the file, on one line.
 std::string shown(std::string_view json) {
@@ -76,13 +76,13 @@ Result<void> TraceEventImporter::read(ByteSource source) {
   return {};
 }
 
-// Events that are not in the trace, nor said by others.
+// The number of events that are not in the trace, nor represented by others.
 std::uint64_t TraceEventImporter::lost() const noexcept {
   return result_.faults.events + result_.badTimes + result_.impossible + result_.unpaired +
          result_.unsupported;
 }
 
-// Of a file that no event came out of.
+// The error for a file without any events.
 Error TraceEventImporter::nothingIn(const std::string& file) const {
   const FileFaults& faults = result_.faults;
   if (!faults.cutShort.empty())
@@ -210,10 +210,10 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
   constexpr std::int64_t kMicro = 1000;
   hasFractions_ = hasFractions_ || event.startNs.value_or(0) % kMicro != 0;
   noteUnreadable(event, ValueUse::Event);
-  constexpr std::string_view kOtherPhases = "BbEeC";  // than X
+  constexpr std::string_view kOtherPhases = "BbEeC";  // phases with a time, besides X
   if (kOtherPhases.find(event.phase) != std::string_view::npos)
     census_.add(*event.startNs);
-  if (event.hasBindId && handler != &TraceEventImporter::flow)  // an arrow's end of version 2
+  if (event.hasBindId && handler != &TraceEventImporter::flow)  // the end of an arrow in version 2
     slices_.loseArrow(reader_->byteOf(event));
   return (this->*handler)(event);
 }
@@ -247,7 +247,7 @@ Result<void> TraceEventImporter::counter(const TraceEvent& event) {
   return {};
 }
 
-// One row for all arguments, as JSON text: a row for each would be most of the trace.
+// One row for all arguments, as JSON text: a row for each argument would be most of the trace.
 Result<void> TraceEventImporter::addArgs(model::Owner owner,
                                          std::int64_t id,
                                          std::string_view json) {

@@ -1,4 +1,4 @@
-// One file of the Trace Event Format, torch.profiler's dialect of it above all, as the rows of one
+// Imports one file of the Trace Event Format, mainly torch.profiler's dialect, as the rows of one
 // host.
 //
 // Owned by one import, on one thread. Memory: buffers of fixed size, the names, the collectives and
@@ -31,18 +31,17 @@ namespace sonde::ingest {
 
 class TraceEventImporter : private EventReader::Visitor {
  public:
-  // Intermediate data goes to files in `scratch`. `storing`: what follows the reading.
+  // Intermediate data goes to files in `scratch`. `storing`: progress after the reading.
   TraceEventImporter(store::TraceWriter& writer,
                      const std::filesystem::path& scratch,
                      std::string hostName,
                      BytesRead bytesRead,
                      Progress storing = {});
 
-  // The rank of a file that does not say one, and is of one process or one above all.
+  // The rank to use if the file has none and is mainly of one process.
   void setRankInName(model::OptionalInt rank) noexcept { rankInName_ = rank; }
 
-  // Once. Requires: a transaction is open. Corrupt: nothing
-  // in the file could be read.
+  // Call once. Requires: an open transaction. Corrupt: nothing in the file is readable.
   Result<ImportedFile> import(ByteSource source);
 
  private:
@@ -96,7 +95,7 @@ class TraceEventImporter : private EventReader::Visitor {
   store::TraceWriter& writer_;
   BytesRead bytesRead_;
   Progress storing_;
-  const EventReader* reader_ = nullptr;  // while it reads
+  const EventReader* reader_ = nullptr;  // set while it reads
   ImportedPlaces places_;
   HostSlices slices_;
   DeviceEvents device_;
@@ -104,20 +103,20 @@ class TraceEventImporter : private EventReader::Visitor {
   OpenEvents open_;
   TimeCensus census_;
   DeviceRowNames rows_;
-  const DeviceRow* row_ = nullptr;  // that the event stands in, if it has no category
-  std::uint64_t repeats_ = 0;       // events of rows that say again what others do
+  const DeviceRow* row_ = nullptr;  // of the current event, if it has no category
+  std::uint64_t repeats_ = 0;       // events of rows that repeat others
   std::map<std::size_t, NcclCollectives> collectives_;  // by process
   std::vector<std::pair<ImportedPlaces::Track, model::Iteration>> iterations_;
   model::StringId argsKey_{};
   std::set<char> unsupported_;  // phases
   bool hasFractions_ = false;   // of a microsecond
-  bool hasNodes_ = false;       // as PyTorch's execution traces have, with a schema
+  bool hasNodes_ = false;       // as in PyTorch's execution traces, which also have a schema
   bool hasSchema_ = false;
-  bool hasGroups_ = false;  // as dumps of NCCL's flight recorder have, with entries
+  bool hasGroups_ = false;  // as in dumps of NCCL's flight recorder, which also have entries
   bool hasEntries_ = false;
   std::uint64_t kept_ = 0;   // events that become rows
-  bool isExport_ = false;    // `sonde export` wrote it: what devices did is of its process
-  std::int64_t baseNs_ = 0;  // to be added to every time
+  bool isExport_ = false;    // `sonde export` wrote it: device work has its actual process
+  std::int64_t baseNs_ = 0;  // added to every time
   model::OptionalInt rankInName_{};
   ImportedFile result_;
 };

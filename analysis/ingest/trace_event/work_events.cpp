@@ -1,17 +1,17 @@
-// TraceEventImporter: what devices did.
+// TraceEventImporter: device work.
 #include "analysis/ingest/import/event_kinds.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
 namespace sonde::ingest {
 
-// A device's work is of the process that the file is of, or its part of a merged file; its pid is
-// the device's number.
+// Device work belongs to the file's process, or its part of a merged file; its pid is the device's
+// number.
 std::size_t TraceEventImporter::processOf(const TraceEvent& event) {
   return isExport_ || event.phase == 'C' ? places_.processOf(event.pid)
                                          : places_.groupOf(event.pid);
 }
 
-// By the category; without one by the row that the event stands in.
+// From the category; without one, from the event's row.
 EventTable TraceEventImporter::tableOfEvent(const TraceEvent& event) {
   row_ = event.category.empty() && !isExport_ ? rows_.find(event.pid, event.tid) : nullptr;
   if (row_ == nullptr)
@@ -23,14 +23,13 @@ EventTable TraceEventImporter::tableOfEvent(const TraceEvent& event) {
   return deviceTableOf(event.name, event.args.taskType);
 }
 
-// By whose correlations its launch is found.
+// The process whose correlations identify the launch.
 model::ProcessId TraceEventImporter::launcherOf(const TraceEvent& event) {
   return places_.idOf(isExport_ && event.launcher.number ? places_.processOf(event.launcher)
                                                          : processOf(event));
 }
 
-// A stream that is not the one of the row's arguments is that of its thread number; -1 is all of
-// the device.
+// If the arguments have no stream, the thread number is the stream; -1 is the whole device.
 TraceEventImporter::StreamPlace TraceEventImporter::placeOf(const TraceEvent& event) const {
   const auto first = [](OptionalNumber a, OptionalNumber b, OptionalNumber c, std::int64_t last) {
     return a ? *a : b ? *b : c.value_or(last);
@@ -41,7 +40,7 @@ TraceEventImporter::StreamPlace TraceEventImporter::placeOf(const TraceEvent& ev
           first(event.args.stream, event.stream, event.tid.number, -1)};
 }
 
-// 0: of no operator.
+// 0 means no operator.
 model::OptionalInt TraceEventImporter::externalIdOf(const TraceEvent& event) noexcept {
   return event.args.externalId > 0 ? event.args.externalId : model::OptionalInt();
 }
@@ -70,7 +69,7 @@ Result<void> TraceEventImporter::kernel(const TraceEvent& event, std::int64_t du
   row.grid = {event.args.grid[0], event.args.grid[1], event.args.grid[2]};
   row.block = {event.args.block[0], event.args.block[1], event.args.block[2]};
   row.registers = event.args.registers;
-  row.staticSharedBytes =  // where it is alone: static and dynamic together
+  row.staticSharedBytes =  // if alone: the sum of static and dynamic
       event.args.staticSharedBytes ? event.args.staticSharedBytes : event.args.sharedBytes;
   row.dynamicSharedBytes = event.args.dynamicSharedBytes;
   row.localBytes = event.args.localBytes;

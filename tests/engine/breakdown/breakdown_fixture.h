@@ -1,4 +1,4 @@
-// One process with a thread and a device, and what a breakdown says of it. One thread.
+// A process with a thread and a device, and its breakdown. One thread.
 #pragma once
 
 #include "analysis/engine/breakdown/breakdown.h"
@@ -25,7 +25,7 @@ class BreakdownTest : public ::testing::Test {
  protected:
   using SliceKind = model::SliceKind;
   using Time = std::pair<std::int64_t, std::int64_t>;
-  // "train: compute + framework" and its nanoseconds.
+  // "train: compute + framework" with its nanoseconds.
   using Parts = std::map<std::string, std::int64_t>;
 
   void SetUp() override {

@@ -1,5 +1,5 @@
-// A breakdown of random processes, against a count that asks of each instant what every thread and
-// every device was in and did then.
+// A breakdown of random processes, against a count of each instant's operations and activities of
+// every thread and device.
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
@@ -23,14 +23,14 @@ namespace {
 using model::SliceKind;
 using test::must;
 using Words = std::set<std::string>;
-// How many instants of a process were in these operations, with these things active.
+// The number of a process's instants in these operations, with these activities.
 using Parts = std::map<std::pair<Words, Words>, std::int64_t>;
 
 constexpr std::int64_t kEnd = 40;
 constexpr int kNone = -1;  // no slice
 
-// What a thread does in a slice, as docs/breakdown.md has it. `does` is empty of one that only says
-// what is done around it.
+// The kinds of slices, by docs/breakdown.md. `does` is empty for a slice that only shows what is
+// done around it.
 struct Kind {
   SliceKind kind;
   const char* category;
@@ -56,9 +56,9 @@ struct HostSlice {
   std::string name;
   std::int64_t begin;
   std::int64_t end;
-  int parent;  // its place in its thread
+  int parent;  // its index in its thread
 };
-using HostThread = std::vector<HostSlice>;  // each after its parent and what began before
+using HostThread = std::vector<HostSlice>;  // each after its parent and all that began earlier
 
 struct Work {
   std::size_t does;  // of kWorks
@@ -83,7 +83,7 @@ class RandomPrograms {
     for (HostThread& thread : made.threads)
       for (std::int64_t at = within(kEnd / 2); at < kEnd && below(5) != 0; at += within(3))
         at = nest(thread, kNone, at, kEnd);
-    // A process that did nothing is none of a breakdown's.
+    // A process that did nothing is not in a breakdown.
     const bool isIdle = std::all_of(made.threads.begin(),
                                     made.threads.end(),
                                     [](const auto& thread) { return thread.empty(); });
@@ -97,9 +97,9 @@ class RandomPrograms {
   std::int64_t within(std::int64_t most) {
     return static_cast<std::int64_t>(below(static_cast<std::size_t>(most) + 1));
   }
-  // Adds a slice from `begin` on, with others in it; its end.
+  // Adds a slice at `begin`, with others inside; returns its end.
   std::int64_t nest(HostThread& thread, int parent, std::int64_t begin, std::int64_t most) {
-    // Few threads record transitions: these change what all their annotations are.
+    // Only few threads record transitions, since these change the meaning of all their annotations.
     const std::size_t kinds = std::size(kKinds) - (below(4) == 0 ? 0 : 2);
     const std::int64_t end = begin + within(most - begin);
     const int own = static_cast<int>(thread.size());
@@ -118,7 +118,7 @@ class RandomPrograms {
   std::mt19937 random_;
 };
 
-// Writes programs as processes of one trace, which costs little beside a trace for each.
+// Writes programs as processes of one trace, which is cheaper than a trace for each.
 class Writer {
  public:
   explicit Writer(const std::string& path) : trace_(path) {
@@ -130,7 +130,7 @@ class Writer {
   std::int64_t add(const Program& program) {
     const auto process =
         trace_.add(model::Process{.hostId = host_, .pid = ++pid_, .startNs = 0, .endNs = kEnd});
-    std::vector<std::vector<model::SliceId>> scopes;  // that each slice is, or is in
+    std::vector<std::vector<model::SliceId>> scopes;  // each slice itself, or the scope around it
     for (const HostThread& thread : program.threads)
       scopes.push_back(
           addThread(trace_.add(model::Thread{.processId = process, .tid = 1}), thread));
@@ -194,7 +194,7 @@ bool recordsTransitions(const HostThread& thread) {
   });
 }
 
-// The innermost around `slice`, itself included, that `is` so.
+// The innermost slice around `slice`, itself included, for which `is` holds.
 template <typename Is>
 const HostSlice* around(const HostThread& thread, int slice, Is is) {
   while (slice != kNone) {
@@ -212,7 +212,8 @@ void addOperation(const HostThread& thread, int slice, Words& into) {
     into.insert(found->name);
 }
 
-// "annotated": nobody knows what it does in its annotation; "parked": it waits, for no operation.
+// "annotated": it is in an annotation without recorded activity; "parked": it waits for no
+// operation.
 std::string doneIn(const HostThread& thread, int slice) {
   const HostSlice& own = thread[static_cast<std::size_t>(slice)];
   const bool isFrameworks = own.kind->names != Kind::Names::Nothing;
@@ -274,7 +275,7 @@ Parts truthOf(const Program& program, bool atLaunch) {
   return parts;
 }
 
-// What is left of `parts` where rows are not told apart by one of both.
+// Merges `parts` over the dimensions that rows do not distinguish.
 Parts joined(const Parts& parts, const Dimensions& by) {
   Parts left;
   for (const auto& [of, instants] : parts)
@@ -291,7 +292,7 @@ std::map<std::int64_t, Parts> partsOf(const Breakdown& found) {
   return parts;
 }
 
-// By process; written to the trace as well.
+// By process; also written to the trace.
 std::map<std::int64_t, Program> writePrograms(unsigned seed, int count, const std::string& path) {
   std::map<std::int64_t, Program> programs;
   Writer writer(path);

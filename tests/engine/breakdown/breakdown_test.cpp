@@ -1,4 +1,4 @@
-// Which operations and categories have which time.
+// The time of each operation and category.
 #include "analysis/engine/breakdown/sums.h"
 #include "tests/engine/breakdown/breakdown_fixture.h"
 
@@ -78,7 +78,7 @@ TEST_F(BreakdownTest, AThreadWithoutAnOperationThatWaitsSaysLittle) {
                    {"train: other", 250},
                    {"train: wait", 100},
                    {"train: framework", 50}}));
-  // Whatever is asked for.
+  // For all dimensions.
   EXPECT_EQ(parts({.by = {.category = true}}),
             (Parts{{": wait", 600}, {": other", 350}, {": framework", 50}}));
 }
@@ -96,7 +96,7 @@ TEST_F(BreakdownTest, CountsHowOftenEachCategoryWasEntered) {
             (std::map<std::string, std::int64_t>{{"train framework", 3}, {"train python", 3}}));
 }
 
-// Of operations that begin one after the other, as many at once as there are threads.
+// Operations that begin one after the other; as many at once as there are threads.
 TEST_F(BreakdownTest, ManyOperationsAtOnceAreOneRow) {
   constexpr int kThreads = 120;
   for (int i = 0; i < kThreads; ++i) {
@@ -114,8 +114,8 @@ TEST_F(BreakdownTest, ManyOperationsAtOnceAreOneRow) {
   EXPECT_EQ(many, 500 - 100 - 100);
 }
 
-// Random slices, nested or not, of two threads and a device. What each part is of,
-// breakdown_oracle_test asks.
+// Random slices, nested or not, of two threads and a device. breakdown_oracle_test checks what each
+// part consists of.
 TEST_F(BreakdownTest, PartsSumToTheWhole) {
   std::mt19937 random(3);
   const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random()) % most; };

@@ -1,16 +1,16 @@
-// Case 12 of reference/rl-scope.md, section 4: what recording a call of CUDA's costs while a kernel
-// runs. Its times are seconds there and nanoseconds here; 3 are taken inside of the call, from its
-// begin on, and 2 after it.
+// Case 12 of reference/rl-scope.md, section 4: the cost of recording a CUDA call while a kernel
+// runs. Its seconds are nanoseconds here. 3 are taken inside the call, from its begin on, and 2
+// after it.
 //
 //   0     5    10 13      20 22   30     40
 //   |python|framework|cuda_api|framework|python|    recorded
 //               [cost]    [cost]
 //                     [18 kernel 25]
 //
-// RL-Scope leaves each thing where it was recorded and cuts 10–13 and 20–22 out of the processor's
-// time. So 20–22 becomes time of the GPU alone, in which the processor did nothing but record, and
-// of 40 only 3 are taken out. Sonde moves what comes after a cost to where it would have been: the
-// call is over at 17, the framework at 25, all at 35, and both costs are gone. The kernel still
+// RL-Scope leaves each event at its recorded time, and cuts 10–13 and 20–22 out of the processor's
+// time. So 20–22 becomes time of the GPU alone, in which the processor only recorded, and of 40
+// only 3 are subtracted. Sonde moves all that follows a cost to its time without recording: the
+// call ends at 17, the framework at 25, everything at 35, and both costs are gone. The kernel still
 // begins 8 after its launch; it runs beside the framework, as it would have.
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/store/trace_file.h"
@@ -104,7 +104,7 @@ TEST_F(CorrectedDevice, Case12WhatRecordingTookIsGoneAndNoHoleOfTheGpuAloneIsLef
             (Parts{{"python", 15}, {"framework", 6}, {"cuda_api", 7}, {"compute+framework", 7}}));
 }
 
-// Here RL-Scope has the same.
+// RL-Scope has the same result here.
 TEST_F(CorrectedDevice, Case12WithoutTheGpuAllThatRecordingTookIsTheProcessors) {
   EXPECT_EQ(resources(false), (Parts{{"cpu", 40}}));
   EXPECT_EQ(resources(true), (Parts{{"cpu", 35}}));

@@ -20,7 +20,7 @@ using test::must;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// A process from 0 to 1000 in operation `outer` all the time.
+// A process from 0 to 1000, always in operation `outer`.
 class CorrectedBreakdown : public ::testing::Test {
  protected:
   CorrectedBreakdown() {
@@ -76,7 +76,7 @@ TEST_F(CorrectedBreakdown, TakesTheCostOfAnAnnotationFromWhoMadeIt) {
   cost("micro-loop", 20, 10, 30, 0);
   const Breakdown found = result(kByOperation);
   EXPECT_TRUE(found.corrected);
-  // Each `inner` costs 10 in itself and 50 around it; `outer` 10 in itself.
+  // Each `inner` costs 10 inside and 50 around it; `outer` costs 10 inside.
   EXPECT_THAT(found.rows, SizeIs(2));
   EXPECT_EQ(text(found.rows[0]), "outer: 690 (690–690, raw 800)");
   EXPECT_EQ(text(found.rows[1]), "inner: 180 (180–180, raw 200)");
@@ -129,7 +129,7 @@ TEST_F(CorrectedBreakdown, SaysWhatNobodyKnowsTheCostOf) {
   EXPECT_EQ(found.unknownCosts[0].count, 2);
 }
 
-// Nobody knows better than that it costs something between nothing and twice what is said.
+// It is only known that the cost is between zero and twice the stated one.
 TEST_F(CorrectedBreakdown, AnIntervalEndsWhereRecordingCostNothing) {
   operation("inner", {200, 300}, outer_);
   operation("inner", {500, 600}, outer_);

@@ -1,4 +1,4 @@
-// What a breakdown divides by besides operations and categories.
+// Dimensions of a breakdown other than operations and categories.
 #include "tests/engine/breakdown/breakdown_fixture.h"
 
 #include <optional>
@@ -34,7 +34,7 @@ TEST_F(BreakdownTest, IterationsAreThoseOfTheInstant) {
   EXPECT_EQ(ns, expected);
 }
 
-// Not the longest first, as other rows.
+// Unlike other rows, not ordered by length.
 TEST_F(BreakdownTest, IterationsAreInTheirOrder) {
   std::int64_t at = 0;
   for (const std::int64_t number : {1, 2, 3}) {
@@ -49,7 +49,7 @@ TEST_F(BreakdownTest, IterationsAreInTheirOrder) {
   EXPECT_EQ(numbers, (decltype(numbers){std::nullopt, 1, 2, 3}));
 }
 
-// As where a program counts from 0 again in each epoch.
+// As in a program that counts from 0 in each epoch.
 TEST_F(BreakdownTest, RowsOfNumbersThatComeAgainAreSumsAndSayThatTheyAre) {
   for (const std::int64_t place : {0, 1, 2, 3, 4})
     trace_.add(model::Iteration{

@@ -22,7 +22,7 @@ Spans spansOf(const Track& track) {
   return spans;
 }
 
-// In the order in which slices are given: of the begins, the outer one first.
+// In the required order: by begin, the outer one first.
 Spans sorted(Spans slices) {
   std::stable_sort(slices.begin(), slices.end(), [](const Span& a, const Span& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
@@ -37,7 +37,7 @@ Spans innermost(const Spans& slices) {
   return spansOf(open.finish());
 }
 
-// The numbers are those of reference/rl-scope.md, section 4.
+// The numbers are from reference/rl-scope.md, section 4.
 TEST(Innermost, Case7OneInsideAnother) {
   EXPECT_EQ(innermost({{1, 2, kA}, {0, 3, kB}}), (Spans{{0, 1, kB}, {1, 2, kA}, {2, 3, kB}}));
   EXPECT_EQ(innermost({{0, 1, kA}, {0, 3, kB}}), (Spans{{0, 1, kA}, {1, 3, kB}}));
@@ -57,8 +57,7 @@ TEST(Innermost, Case7OneInsideAnother) {
                    {10, 11, kB}}));
 }
 
-// RL-Scope reads file by file; here what is open when a part of the slices ends goes on in the
-// next.
+// RL-Scope reads file by file; here open slices continue in the next part.
 TEST(Innermost, Case8InPartsAsInOne) {
   Innermost open;
   open.add({0, 5, kB});
@@ -112,7 +111,7 @@ TEST(Innermost, WhatTakesNoTimeIsNotThere) {
   EXPECT_TRUE(innermost({{2, 2, kB}}).empty());
 }
 
-// The slice that began last of those that are open, instant by instant.
+// Compares with the open slice that began last, instant by instant.
 TEST(Innermost, IsWhatEachInstantSays) {
   std::mt19937 random(11);
   for (int round = 0; round < 100'000; ++round) {

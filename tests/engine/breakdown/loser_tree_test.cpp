@@ -12,7 +12,7 @@ namespace {
 
 using Sequences = std::vector<std::vector<std::int64_t>>;
 
-// Each value has to be the next one of the sequence that it is said to be of.
+// Each value must be the next one of the reported sequence.
 std::vector<std::int64_t> merged(const Sequences& sequences) {
   std::vector<std::size_t> next(sequences.size(), 0);
   const auto nextOf = [&](std::size_t sequence) {

@@ -1,4 +1,4 @@
-// Which times a breakdown leaves out, because not all was recorded of them.
+// Times that a breakdown leaves out because they were recorded in part.
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
@@ -76,7 +76,7 @@ TEST_F(MaskedBreakdown, NothingWasSwitchedAfterAnOutline) {
   EXPECT_EQ(maskedNs(), 200);
 }
 
-// A lost end is not that of all that comes after it.
+// A lost end must not extend an iteration over all that follows.
 TEST_F(MaskedBreakdown, AnIterationWhoseEndWasLostEndsWhereItCanHaveEndedAtTheLatest) {
   trace_.meta("sources", "annotation,torch,io");
   const auto slice = trace_.slice(main_, SliceKind::Iteration, "lost", {100, 200}, {}, "torch");
@@ -88,13 +88,13 @@ TEST_F(MaskedBreakdown, AnIterationWhoseEndWasLostEndsWhereItCanHaveEndedAtTheLa
   EXPECT_EQ(maskedNs(), 150);
 }
 
-// No bit is worth more than another: none of these had all probes.
+// The mask is not compared as a number: none of these had all probes.
 TEST_F(MaskedBreakdown, ManyProbesAreNotALargeNumber) {
   iterations({0b1000'0001, 0b1000'0001, 0b111});
   EXPECT_EQ(maskedNs(), 300);
 }
 
-// As of a trace that was trimmed to a block without a probe.
+// As in a trace that was trimmed to a block without a probe.
 TEST_F(MaskedBreakdown, WhatTheRunWasAskedForDecidesAndNotWhatIsThere) {
   trace_.meta("sources", "annotation,torch,io");
   iterations({kWithoutTorch, kWithoutTorch});

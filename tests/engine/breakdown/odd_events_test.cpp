@@ -1,4 +1,4 @@
-// What a breakdown makes of events without an end, a launch or a time, and of none.
+// Breakdowns of events without an end, a launch or a time, and of traces without events.
 #include "tests/engine/breakdown/breakdown_fixture.h"
 
 namespace sonde::engine::breakdown {
@@ -59,7 +59,7 @@ TEST_F(BreakdownTest, AKernelWithoutItsLaunchIsOfNoOperation) {
           {": other", 700}, {"train: other", 100}, {"train: compute", 100}, {": compute", 100}}));
 }
 
-// As of collectives of which a file does not say who moved their data.
+// As for collectives of a file that does not name the thread that moved their data.
 TEST_F(BreakdownTest, TransfersOfUnknownThreadsAreThoseOfTheirProcess) {
   const auto host = trace_.add(model::Host{.name = "other", .bootId = "b"});
   const auto second =

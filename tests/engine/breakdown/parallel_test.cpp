@@ -11,7 +11,7 @@
 namespace sonde::engine::breakdown {
 namespace {
 
-// When it ends, also by an exception.
+// Counts down at the end, also after an exception.
 class CountsDown {
  public:
   explicit CountsDown(std::latch& latch) : latch_(latch) {}
@@ -23,8 +23,8 @@ class CountsDown {
   std::latch& latch_;
 };
 
-// The numbers are those of reference/rl-scope.md, section 4. Its split_list divides work
-// beforehand, 3, 3 and 4 of ten; here who is done takes the next, also when there are more threads
+// The numbers are from reference/rl-scope.md, section 4. Its split_list divides work beforehand, 3,
+// 3 and 4 of ten. Here a thread that is done takes the next item, also if there are more threads
 // than work.
 TEST(InParallel, Case11TenThingsForThreeAndForElevenThreads) {
   for (const unsigned threads : {3U, 11U}) {

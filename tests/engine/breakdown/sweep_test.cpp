@@ -65,7 +65,7 @@ Totals totals(const std::map<Label, Times>& times) {
   return totalsOf(sweep(tracksOfTimes(times)));
 }
 
-// Times in which exactly these sets are active for so long, one after the other.
+// Times in which exactly these sets are active for the given lengths, one after the other.
 std::map<Label, Times> timesOf(const Totals& exclusive) {
   std::map<Label, Times> times;
   std::int64_t begin = 0;
@@ -77,7 +77,7 @@ std::map<Label, Times> timesOf(const Totals& exclusive) {
   return times;
 }
 
-// How long each set of labels was active, whatever else was: what a sweep of these alone says.
+// How long each set of labels was active, alone or with others: a sweep of only these labels.
 Totals inclusive(const std::map<Label, Times>& times) {
   const std::vector<std::pair<Label, Times>> labels(times.begin(), times.end());
   Totals all;
@@ -209,7 +209,7 @@ TEST(Sweep, Case11LabelsPast32And64AndTimesPast53Bits) {
 }
 
 TEST(Sweep, CountsTransitionsOfWhatLastedSomeTime) {
-  // A hands over to B at 5: for no time neither is active.
+  // A hands over to B at 5: there is no time in which neither is active.
   const SweepResult result =
       sweep(tracksOfTimes({{kA, {{0, 5}, {10, 15}}}, {kB, {{5, 10}, {20, 25}}}}));
   const std::vector<Set> labels = labelsOf(result);
@@ -277,7 +277,7 @@ TEST(Sweep, IsWhatEachInstantSays) {
     for (std::uint32_t span = 0; span < spans; ++span) {
       const std::int64_t begin = below(static_cast<std::uint32_t>(end));
       const std::int64_t length = below(static_cast<std::uint32_t>(end - begin) + 1);
-      // Few labels and, at times, many: the two ways in which sets are looked up.
+      // Few labels and sometimes many: the two ways of looking up sets.
       times[round % 2 == 0 ? below(4) : below(4) * 40].emplace_back(begin, begin + length);
     }
     const Truth truth = truthOf(times, end);

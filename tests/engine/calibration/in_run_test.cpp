@@ -22,8 +22,8 @@ using test::must;
 
 constexpr std::int64_t kUnit = 1'000;
 
-// A run whose iterations take 1 ms and 30 file calls of 1 µs, each of which costs `trueCostNs` to
-// record; in every other block of ten they are not recorded. What the trace says they cost is 100.
+// A run whose iterations take 1 ms plus 30 file calls of 1 µs, each of which costs `trueCostNs` to
+// record. Every other block of ten does not record them. The trace states a cost of 100.
 class CalibratedRun {
  public:
   explicit CalibratedRun(double trueCostNs) : trueCostNs_(trueCostNs) {
@@ -48,7 +48,7 @@ class CalibratedRun {
         addIteration(10 * block + iteration, block % 2 == 0);
   }
 
-  // The recorder stores during the next blocks, whose iterations take longer if all is recorded.
+  // The recorder stores during the next blocks; their iterations take longer if all is recorded.
   void blocksWhileItStores(int count) {
     const std::int64_t begin = now_;
     trueCostNs_ *= 3;
@@ -61,7 +61,7 @@ class CalibratedRun {
                     now_ - begin)));
   }
 
-  // Each has one inside it.
+  // Adds an inner iteration to each.
   void withIterationsInside() {
     must(trace_.writer().database().exec(
         "INSERT INTO iteration(process_id, number, start_ns, dur_ns, probe_mask) SELECT "
@@ -132,7 +132,7 @@ TEST(CalibrateInRun, SaysNothingOfARunInWhichNoProbeWasOff) {
   EXPECT_FALSE(must(calibrateInRun(run.open())));
 }
 
-// As of a trace that was trimmed: no mask is all probes because it is the largest number.
+// As in a trimmed trace: the largest mask does not have to be that of all probes.
 TEST(CalibrateInRun, WhatTheRunWasAskedForAreAllProbesAndNotWhatIsThere) {
   CalibratedRun run(700);
   run.askedFor("annotation,io,sync");

@@ -93,7 +93,7 @@ TEST(FitFactors, BelievesTheIterationsWhereTheyAreManyAndClear) {
   EXPECT_LT(std::sqrt(factors.covariance[0][0]), 0.02);
 }
 
-// Costs that always come together can only be told in sum.
+// Only the sum of costs that always occur together can be found.
 TEST(FitFactors, KnowsTheSumOfWhatComesTogetherBetterThanItsParts) {
   std::vector<Observation> observations = Job().run(5);
   for (Observation& each : observations) {

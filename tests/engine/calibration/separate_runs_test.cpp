@@ -18,7 +18,7 @@
 namespace sonde::engine::calibration {
 namespace {
 
-// What loops have said: io 2 µs of an iteration, net 1 µs, each ± a half.
+// Results of loops: io takes 2 µs of an iteration, net 1 µs, each ± a half.
 correction::CostTable known() {
   correction::CostTable table;
   table.add({{{"io", "call", std::nullopt, {20, 20, 160}, 100, "micro-loop"},
@@ -28,8 +28,8 @@ correction::CostTable known() {
   return table;
 }
 
-// Rounds of runs of a job whose iterations take 1 ms, on a machine whose speed changes by a tenth
-// from round to round and by a permille from run to run; io takes 30 µs of each, net 5.
+// Rounds of runs of a job whose iterations take 1 ms. The machine's speed changes by a tenth
+// between rounds and by a permille between runs; io takes 30 µs of each iteration, net 5.
 std::vector<CalibrationRun> runs(std::size_t rounds, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
@@ -55,7 +55,7 @@ std::vector<CalibrationRun> runs(std::size_t rounds, std::uint32_t seed) {
   return runs;
 }
 
-// Of a trace with processes that each make so many iterations of 1 µs.
+// Reads a trace whose processes have these numbers of iterations of 1 µs.
 Result<CalibrationRun> readRun(const std::vector<std::int64_t>& iterations) {
   const test::TemporaryFolder folder;
   test::TraceBuilder trace(folder / "t.sonde");
@@ -132,7 +132,7 @@ TEST(CalibrateRuns, RefusesRunsThatRecordedNothing) {
 TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
   Factors factors;
   factors.values = {3, 2};
-  factors.covariance = {{4, 0}, {0, 0.01}};  // of io nothing was learnt: ± 200 %
+  factors.covariance = {{4, 0}, {0, 0.01}};  // nothing was learnt about io: ± 200 %
   const auto costs = applyFactors(known(), {{"io", 20'000}, {"net", 10'000}}, factors, "in-run");
   EXPECT_EQ(costs.costs.probes, std::vector<std::string>{"net"});
   ASSERT_EQ(costs.costs.rows.size(), 1U);
@@ -149,7 +149,7 @@ TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
   EXPECT_DOUBLE_EQ(costs.overheadErrorNs, std::hypot(10'000, 1'000, 3'000));
 }
 
-// It knows well what the two take together, and not how they share it.
+// The regression knows the sum of the two well, but not the shares.
 TEST(ApplyFactors, WhatIsNotFoundOfOneProbeIsFoundOfTheOthers) {
   Factors factors;
   factors.values = {4, 1.1};
@@ -225,7 +225,7 @@ TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
   EXPECT_DOUBLE_EQ(twice.overheadNs, 1000);
 }
 
-// CUPTI is never off, so that next to nothing of what a launch costs goes with the probe.
+// CUPTI is never off, so almost none of a launch's cost disappears with the probe.
 TEST(ApplyFactors, WhatNoRunCanShowIsNotFound) {
   correction::CostTable table;
   table.add(
@@ -248,7 +248,7 @@ TEST(ApplyFactors, WhatNoRunCanShowIsNotFound) {
   EXPECT_TRUE(all.shares[0].found) << "runs without it do show it";
 }
 
-// What the run shows of its part that goes is not taken from the others.
+// The run's result for the removable part is not subtracted from the others.
 TEST(ApplyFactors, AHiddenCostLeavesTheOthersAsTheRunShowsThem) {
   correction::CostTable table;
   table.add({{{"cuda", "launch", std::nullopt, {90, 1'530, 180}, 900, "micro-loop", 1'800},

@@ -17,7 +17,7 @@ constexpr std::int64_t kMs = 1'000'000;
 
 class IterationChanges : public test::DeviceTrace {
  protected:
-  // Steps of about 100 ms, of which backward takes 40; from `from` on `more` longer, in backward.
+  // Steps of about 100 ms, 40 of them backward; from step `from` on longer by `more`, in backward.
   void train(std::int64_t steps, std::int64_t from, std::int64_t more, std::int64_t ofRank = 0) {
     const Rank one = rank(ofRank);
     std::mt19937 random(3);
@@ -70,7 +70,7 @@ TEST_F(IterationChanges, SayWhenAndByHowMuchAndWhatMoved) {
   EXPECT_NEAR(static_cast<double>(change.categories[0].byNs()), 10e6, 0.5e6);
 }
 
-// A rank of which no iteration counts has its place among the others.
+// A rank without counted iterations keeps its place among the others.
 TEST_F(IterationChanges, AreThoseOfTheRankThatHadThem) {
   const Rank masked = rank(0);
   for (std::int64_t number = 0; number < 2; ++number)
@@ -97,7 +97,7 @@ TEST_F(IterationChanges, AreNoneWhereNothingChanged) {
   EXPECT_THAT(ranks[0].changes, IsEmpty());
 }
 
-// Sure, and of no importance.
+// Significant, but too small to matter.
 TEST_F(IterationChanges, OfLessThanAHundredthAreNotSaid) {
   train(300, 150, 800'000);
   EXPECT_THAT(read()[0].changes, IsEmpty());

@@ -25,7 +25,7 @@ CostPoint ends(std::int64_t at, std::uint16_t cost = 0) {
 TEST(Correct, TakesTheCostOfAnEventOutBeforeInsideAndAfterIt) {
   const Program program{{{{begins(0), ends(10), begins(100), ends(150)}}}, {}, {}};
   const auto lanes = correct(program, {{.beforeNs = 3, .insideNs = 5, .afterNs = 2}});
-  EXPECT_EQ(lanes[0](0), 0);  // nothing is there before the first event to take it from
+  EXPECT_EQ(lanes[0](0), 0);  // there is no time before the first event to subtract it from
   EXPECT_EQ(lanes[0](10), 5);
   EXPECT_EQ(lanes[0](100), 90);   // 2 and 3
   EXPECT_EQ(lanes[0](150), 135);  // 5
@@ -76,7 +76,7 @@ TEST(Correct, ANegativeCostIsNone) {
 // Several
 // ------------------------------------------------------------------------------------------
 
-// The waiter has 30 ns of recording before it waits, and would have waited for so much longer.
+// The waiter has 30 ns of recording before it waits, and would have waited longer by as much.
 TEST(Correct, AWaitAbsorbsWhatRecordingTookBeforeIt) {
   const Program program{
       {{{begins(0), ends(10), begins(50), ends(90)}}, {}}, {{0, 1, 50, 90, 85}}, {}};
@@ -94,8 +94,8 @@ TEST(Correct, AWaiterGoesOnEarlierWhenItsWakerDoes) {
 }
 
 TEST(Correct, AWaiterThatCameLateWaitsOnceItComesEarlier) {
-  // The post came at 40, the waiter at 60, without waiting; without its 40 ns of recording it would
-  // have come at 20.
+  // The post came at 40, the waiter at 60, so it did not wait. Without its 40 ns of recording it
+  // would have come at 20.
   const Program program{
       {{{begins(0), ends(10), begins(60), ends(60)}}, {}}, {{0, 1, 60, 60, 40}}, {}};
   const auto lanes = correct(program, {{.afterNs = 40}});
@@ -120,8 +120,8 @@ TEST(Correct, ALaneBeginsWithWhoMadeIt) {
 }
 
 TEST(Correct, AStreamKeepsItsGapWhileItIsBusyAndItsLaunchDelayWhileItIsNot) {
-  // Lane 0 launches at 10, 20 and 200 and records each in 8 ns; lane 1 is busy from 30 to 60 and 62
-  // to 92, and idle until 230.
+  // Lane 0 launches at 10, 20 and 200, and records each in 8 ns; lane 1 is busy from 30 to 60 and
+  // 62 to 92, and idle until 230.
   const Program program{{{{begins(0), ends(10), begins(12), ends(20), begins(150), ends(200)}}, {}},
                         {{1, 0, Wait::kStart, 30, 10}, {1, 0, 60, 62, 20}, {1, 0, 92, 230, 200}},
                         {}};
@@ -132,8 +132,8 @@ TEST(Correct, AStreamKeepsItsGapWhileItIsBusyAndItsLaunchDelayWhileItIsNot) {
   EXPECT_EQ(lanes[1](230), 214);
 }
 
-// A call that waits from 10 to 100 for a post at 80 and meanwhile records an event from 20 to 40.
-// It was idle from 40 on.
+// A call waits from 10 to 100 for a post at 80, and records an event from 20 to 40 meanwhile. It
+// was idle from 40 on.
 TEST(Correct, WhatIsRecordedInsideOfAWaitIsTheLanesOwnTime) {
   const Program program{{{{begins(10), begins(20, 1), ends(40, 1), ends(100)}},
                          {{begins(0, 2), ends(0, 2), begins(80, 2)}}},
@@ -142,7 +142,7 @@ TEST(Correct, WhatIsRecordedInsideOfAWaitIsTheLanesOwnTime) {
   const auto lanes = correct(program, {{.insideNs = 5}, {.afterNs = 9}, {.afterNs = 70}});
   EXPECT_EQ(lanes[1](80), 10);
   EXPECT_EQ(lanes[0](40), 40);
-  EXPECT_EQ(lanes[0](80), 40);  // its own event took until then, and what that cost was absorbed
+  EXPECT_EQ(lanes[0](80), 40);  // its own event lasted until then, and its cost was absorbed
   EXPECT_EQ(lanes[0](100), 55);
 }
 
@@ -169,8 +169,8 @@ TEST(Correct, ASampleInAWaitDoesNotEndThatItIsIdle) {
   EXPECT_EQ(lanes[0](60), 30);
 }
 
-// Lane 1 does nothing from 10 to 100, until lane 0 has come there, 20 earlier than it was recorded;
-// then it looks for what had come at 50 without it, and lane 3 waits for it.
+// Lane 1 does nothing from 10 to 100, until lane 0 has come, 20 earlier than recorded. Then it
+// looks for what came at 50 without it, and lane 3 waits for it.
 TEST(Correct, AtOneTimeALaneGoesOnBeforeItWaitsAgainOrLetsOthersGoOn) {
   const Program program{
       {{{begins(0), ends(10), begins(100)}}, {}, {}, {}, {}},
@@ -191,7 +191,7 @@ TEST(Correct, LanesThatLetEachOtherGoOnAtOneTimeDoSo) {
 }
 
 TEST(Correct, NobodyLeavesAMeetingBeforeTheLastHasCome) {
-  // Lane 1 comes last, at 70, and 40 ns of that are recording; then lane 2 is the last, at 60.
+  // Lane 1 comes last, at 70, and 40 ns of that are recording; corrected, lane 2 is last, at 60.
   const Meeting meeting{{{0, 20}, {1, 70}, {2, 60}}, {{0, 20, 90}, {1, 70, 90}, {2, 60, 90}}};
   const Program program{{{}, {{begins(0), ends(5), begins(70)}}, {}}, {}, {meeting}};
   const auto lanes = correct(program, {{.afterNs = 40}});

@@ -1,4 +1,4 @@
-// Which kind of event a slice is, as far as it costs differently to record it.
+// The cost class of a slice.
 #include "analysis/engine/correction/cost_class.h"
 
 #include <gtest/gtest.h>

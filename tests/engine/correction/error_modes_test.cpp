@@ -19,7 +19,7 @@ namespace {
 using test::must;
 using ::testing::SizeIs;
 
-// Each cost is 100 ns, and of each there is one event.
+// Each cost is 100 ns, and each occurs once.
 class ErrorModesTest : public ::testing::Test {
  protected:
   void cost(std::string_view probe,
@@ -56,7 +56,7 @@ class ErrorModesTest : public ::testing::Test {
     const auto trace = must(store::openTrace(path_));
     return errorModes(must(CostTable::read(trace)), std::vector<std::int64_t>(count_, 1));
   }
-  // Of what does `weights` to each relative change.
+  // The variance of a sum that applies `weights` to the relative changes.
   static double varianceOf(const std::vector<ErrorMode>& modes,
                            const std::vector<double>& weights) {
     double variance = 0;
@@ -75,7 +75,7 @@ class ErrorModesTest : public ::testing::Test {
   std::size_t count_ = 0;
 };
 
-// A call that is known badly and made rarely hardly counts.
+// A call with an inexact cost that is made rarely hardly counts.
 TEST_F(ErrorModesTest, OfAProbeAreThoseOfItsCallsAsOftenAsTheyAreMade) {
   cost("io", 0.2, "micro-loop");
   cost("io", 1.2, "micro-loop");
@@ -86,7 +86,7 @@ TEST_F(ErrorModesTest, OfAProbeAreThoseOfItsCallsAsOftenAsTheyAreMade) {
   EXPECT_NEAR(varianceOf(modes, {9, 1}), 3.0 * 3.0, 1e-9);
 }
 
-// Else the errors of one measurement would go with the covariance of another.
+// Otherwise errors of one measurement would be combined with the covariance of another.
 TEST_F(ErrorModesTest, HaveNothingInCommonWithWhatWasMeasuredElsewhere) {
   ioAndNet(-0.06);
   trace_.finish(false);
@@ -109,7 +109,7 @@ TEST_F(ErrorModesTest, HaveTheVarianceOfEachAndOfAnySum) {
   EXPECT_NEAR(varianceOf(found, {1, -2}), 0.04 + 0.36 + 0.2, 1e-9);
 }
 
-// More causes than are kept: each probe has its variance all the same, and so has the sum of all.
+// With more causes than are kept, each probe and the sum of all keep their variances.
 TEST_F(ErrorModesTest, WhatIsTakenTogetherLosesNoVarianceAndOverstatesNone) {
   const std::vector<std::string> probes = {"io", "net", "sync", "python", "torch", "nccl", "mpi"};
   double sum = 0;
@@ -129,8 +129,8 @@ TEST_F(ErrorModesTest, WhatIsTakenTogetherLosesNoVarianceAndOverstatesNone) {
   EXPECT_NEAR(std::sqrt(all) / std::sqrt(sum), 1, 0.2);
 }
 
-// Each rank has measured what its own recording costs, so their errors have nothing in common; what
-// loops have shown is as wrong in the one as in the other.
+// Each rank measured the cost of its own recording, so their errors are independent. Results of
+// loops are equally wrong in both.
 TEST_F(ErrorModesTest, MeasurementsOfSeveralProcessesAreIndependentAndLoopsAreNot) {
   constexpr std::size_t kRanks = 16;
   for (std::size_t rank = 0; rank < kRanks; ++rank)

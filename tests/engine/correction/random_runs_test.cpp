@@ -1,4 +1,4 @@
-// Programs that are run with and without recording: what correction makes of the one is the other.
+// Programs run with and without recording: correcting the first must give the second.
 #include "analysis/engine/correction/correct.h"
 
 #include <gtest/gtest.h>
@@ -22,9 +22,8 @@ CostPoint ends(std::int64_t at, std::uint16_t cost = 0) {
   return {at, cost, End::End};
 }
 
-// A run that is made up: threads that work, record, start others, meet, and wait for one another,
-// also inside of waits. What it would have been without recording is known, since it is run
-// without, too.
+// A synthetic run: threads work, record, start others, meet, and wait for each other, also inside
+// waits. Its times without recording are known, since it also runs without.
 class RandomRun {
  public:
   RandomRun(std::uint32_t seed, int lanes, int steps) : random_(seed), lanes_(lanes) {
@@ -43,8 +42,7 @@ class RandomRun {
   };
   struct Result {
     Program program;
-    std::vector<Event>
-        events;  // in an order that both runs share; those inside of waits are not there
+    std::vector<Event> events;  // in an order that both runs share, without those inside waits
   };
 
   Result run(const EventCost& cost) const {
@@ -65,8 +63,8 @@ class RandomRun {
 
   class Runner {
    public:
-    // The first half is there from the beginning, so that there is time to take the first costs out
-    // of; the rest is started.
+    // The first half exists from the start, so that there is time to subtract the first costs from;
+    // the rest is started.
     Runner(int lanes, const EventCost& cost)
         : cost_(cost), threads_(static_cast<std::size_t>(lanes)) {
       result_.program.lanes.resize(threads_.size());
@@ -109,13 +107,13 @@ class RandomRun {
     struct Thread {
       bool isThere = false;
       std::int64_t now = 0;
-      std::optional<std::int64_t> openedAt;  // a wait inside of which it is
+      std::optional<std::int64_t> openedAt;  // the wait around it
     };
 
     static std::int64_t whole(double ns) { return static_cast<std::int64_t>(ns); }
     std::vector<CostPoint>& points(std::size_t lane) { return result_.program.lanes[lane].points; }
     static LaneIndex index(std::size_t lane) { return static_cast<LaneIndex>(lane); }
-    // Where others can see what it does: of what lies in waits the order is not told.
+    // Whether others can see its actions: order inside waits is unknown.
     bool canBeSeen(std::size_t lane) const {
       return threads_[lane].isThere && !threads_[lane].openedAt;
     }
@@ -179,7 +177,7 @@ class RandomRun {
           {index(step.lane), index(step.other), Wait::kStart, begin, post});
     }
 
-    // All that can.
+    // All lanes that can.
     void meet(const Step& step) {
       std::vector<std::size_t> all;
       for (std::size_t lane = 0; lane < threads_.size(); ++lane)
@@ -223,14 +221,14 @@ TEST(Correct, GivesRandomRunsTheTimesThatTheyHaveWithoutRecording) {
     for (std::size_t at = 0; at < bare.events.size(); ++at) {
       const auto [lane, begin, end] = recorded.events[at];
       ASSERT_EQ(lanes[lane](end), bare.events[at].end) << "seed " << seed << ", event " << at;
-      // Where a thread waits that did not wait when it was recorded, two times come of one.
+      // If a thread waits that did not wait when recorded, one time becomes two.
       ASSERT_GE(lanes[lane](begin), bare.events[at].begin) << "seed " << seed << ", event " << at;
       ASSERT_LE(lanes[lane](begin), bare.events[at].end);
     }
   }
 }
 
-// Whatever is said to cost how much: nothing gets later than it was, and time goes on.
+// For any stated costs: nothing becomes later than recorded, and time never runs backwards.
 TEST(Correct, KeepsRandomRunsWithinWhatWasRecorded) {
   std::mt19937 random(7);
   const auto some = [&](unsigned most) { return static_cast<double>(random() % most); };

@@ -1,5 +1,5 @@
-// What devices and threads wait for in each other: a launching thread owes 100 ns from 200 on, so
-// that what depends on it is 100 ns earlier.
+// Waits between devices and threads: a launching thread owes 100 ns from 200 on, so all that
+// depends on it is 100 ns earlier.
 #include "tests/engine/correction/recorded_rig.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST_F(RecordedDevicesTest, AKernelWaitsForItsLaunchAndACallForItsKernel) {
   EXPECT_EQ(corrected(main_, 820), 720);
 }
 
-// Another thread's work on another stream ends last within the call, and has nothing to do with it.
+// Another thread's work on another stream ends last within the call, but is unrelated to it.
 TEST_F(RecordedDevicesTest, ACallWaitsForItsOwnStream) {
   const auto other = stream(process_);
   annotation(main_, {100, 200});
@@ -97,9 +97,7 @@ TEST_F(RecordedDevicesTest, ACallForADeviceWaitsForAllOfItsStreams) {
   EXPECT_EQ(corrected(main_, 820), 810);
 }
 
-// The event was recorded between two kernels: the call waits for the first. The second one waited
-// for its launch, which is not earlier, and takes its 10 ns, but for one.
-// Calls of different depths are stored in another order than that of time.
+// Calls of different depths are stored in an order different from that of time.
 TEST_F(RecordedDevicesTest, CallsForADeviceAreReadInTheOrderOfTime) {
   annotation(main_, {420, 430});  // which the first call absorbs
   call("cudaDeviceSynchronize", {1450, 1820}, 78);
@@ -110,6 +108,8 @@ TEST_F(RecordedDevicesTest, CallsForADeviceAreReadInTheOrderOfTime) {
   EXPECT_EQ(corrected(main_, 1820), 1820);
 }
 
+// The event was recorded between two kernels: the call waits for the first one. The second one
+// waited for its launch, which is not earlier, and takes 9 of its 10 ns.
 TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   annotation(main_, {100, 200});
   kernel(stream_, main_, {400, 410}, {500, 600});
@@ -121,7 +121,8 @@ TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   EXPECT_EQ(corrected(main_, 820), 720);
 }
 
-// What it waits for was done when it came: without 100 ns of recording it would have had to wait.
+// The awaited work was done when the call came: without 100 ns of recording it would have had to
+// wait.
 TEST_F(RecordedDevicesTest, WorkThatWasDoneBeforeTheCallIsWaitedForOnceTheCallIsEarlier) {
   kernel(stream_, other_, {20, 30}, {40, 430});
   annotation(main_, {100, 200});
@@ -132,7 +133,8 @@ TEST_F(RecordedDevicesTest, WorkThatWasDoneBeforeTheCallIsWaitedForOnceTheCallIs
 }
 
 // Launches take 60 ns to reach the idle stream. The second one is made just when the first kernel
-// ends, and reaches it while that would still have run: what matters is when it was made.
+// ends, and corrected it reaches the stream while that would still run: the time of the launch
+// counts.
 TEST_F(RecordedDevicesTest, ALaunchIsOnItsWayWhileTheStreamIsBusy) {
   kernel(stream_, other_, {20, 30}, {90, 300});
   annotation(main_, {100, 200});

@@ -1,5 +1,5 @@
-// What is taken for a wait, and for whom, in traces made by hand: each costs 100 ns after an
-// annotation of the thread that another one, or a device, waits for.
+// Which events count as waits, and for whom, in handmade traces. Each annotation of the thread that
+// another one, or a device, waits for costs 100 ns afterwards.
 #include "tests/engine/correction/recorded_rig.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ TEST_F(RecordedProgramTest, AReceiveOfBytesWaitsForTheirSend) {
   EXPECT_EQ(corrected(far, 1000), 900);
 }
 
-// MPI_Irecv, then computing, and MPI_Wait, which is what waits for the message.
+// MPI_Irecv, then computing, and MPI_Wait, which waits for the message.
 TEST_F(RecordedProgramTest, AReceiveByARequestIsWaitedForWhereTheRequestIs) {
   const auto peer = process(9, 1);
   const auto far = thread(peer, 9);
@@ -182,7 +182,7 @@ TEST_F(RecordedProgramTest, AThreadOfWhichNothingIsKnownFollowsTheDriver) {
   EXPECT_EQ(corrected(other_, 500'000), 499'900);
 }
 
-// It computed for 30 µs between two calls, and somebody has counted how long it ran.
+// It computed for 30 µs between two calls, and its run time was recorded.
 TEST_F(RecordedProgramTest, AThreadThatRunsBetweenWhatItRecordsFollowsNobody) {
   iterations(1'000'000);
   annotation(main_, {100, 200});

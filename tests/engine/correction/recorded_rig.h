@@ -1,5 +1,5 @@
-// A trace made by hand in which an annotation costs its thread 100 ns after it, for tests of what
-// is taken for a wait, and for whom.
+// A handmade trace in which an annotation costs its thread 100 ns afterwards, for tests of which
+// events count as waits, and for whom.
 #pragma once
 
 #include "analysis/engine/correction/corrected_times.h"
@@ -33,7 +33,7 @@ class RecordedRig : public ::testing::Test {
                                .method = "micro-loop",
                                .beforeNs = 0,
                                .insideNs = 0});
-    // The threads are there from the beginning, and what they wait for is said.
+    // The threads exist from the start, and their waits are known.
     for (const model::ThreadId each : {main_, other_})
       trace_.slice(each, SliceKind::Wait, "begin", {0, 1}, {}, "sync");
   }
@@ -45,7 +45,7 @@ class RecordedRig : public ::testing::Test {
   model::ThreadId thread(model::ProcessId of, std::int64_t tid) {
     return trace_.add(model::Thread{.processId = of, .tid = tid});
   }
-  // Of the process's driver, from 90 on.
+  // An iteration of the process's driver, from 90 on.
   void iterations(std::int64_t ns) {
     const auto slice = trace_.slice(main_, SliceKind::Iteration, "i", {90, 90 + ns});
     trace_.add(model::Iteration{.processId = process_,

@@ -1,4 +1,4 @@
-// What corrected iterations are longer than those with probes off of the same run.
+// The excess of corrected iterations over those of the same run with probes off.
 #include "analysis/engine/correction/unexplained.h"
 
 #include "analysis/model/words.h"
@@ -20,8 +20,8 @@ const std::int64_t kOn = kOff | model::probeBit("io");
 
 class UnexplainedTest : public RecordedRig {
  protected:
-  // Blocks of five iterations, on and off in turns. An iteration without probes takes 10,000 ns and
-  // up to 200 more; one that is recorded 100 for its event and `more`.
+  // Blocks of five iterations, alternately on and off. An iteration without probes takes 10,000 ns
+  // and up to 200 more; a recorded one takes 100 more for its event, and `more`.
   void run(int blocks, std::int64_t more, std::int64_t whileOff = 0) {
     trace_.add(model::Overhead{.probe = "io",
                                .api = "call",
@@ -35,7 +35,7 @@ class UnexplainedTest : public RecordedRig {
       for (int number = 0; number < 5; ++number)
         iteration(block % 2 == 0, noise_(random_), more, whileOff);
   }
-  // Parts of those with probes on, of a few instants, that are iterations, too.
+  // Adds short inner iterations to those with probes on.
   void withInnerIterations() { hasInner_ = true; }
   Unexplained unexplained() { return correction().unexplained; }
 
@@ -94,7 +94,7 @@ TEST_F(UnexplainedTest, IsNegativeWhereTooMuchWasTakenOut) {
   EXPECT_TRUE(unexplained().isCertain());
 }
 
-// Iterations with probes off are longer by what their calls cost then, which is not theirs.
+// Calls prolong iterations with probes off, too; that is not a part of it.
 TEST_F(UnexplainedTest, LeavesOutWhatCallsCostWhileTheirProbeIsOff) {
   run(160, 0, 50);
   EXPECT_THAT(unexplained().share, DoubleNear(0, 0.002));
@@ -124,7 +124,7 @@ TEST_F(UnexplainedTest, OfSeveralHostsTheRecordersMeanCounts) {
   EXPECT_DOUBLE_EQ(unexplained().recorder, 0.006);
 }
 
-// What the recorder took makes nothing longer than it was recorded.
+// The recorder's time only lowers the bound: no time was longer than recorded.
 TEST(ErrorIntervalTest, ReachesDownByWhatTheRecorderTook) {
   ErrorInterval interval(1'000, 1'000);
   interval.add(Unexplained{.recorder = 0.02});
@@ -153,7 +153,7 @@ TEST(ErrorIntervalTest, DoesNotHoldWhatMayBeChance) {
   EXPECT_EQ(interval.lowNs(), 880);
 }
 
-// The run was faster recorded than not.
+// The run was faster with recording.
 TEST(ErrorIntervalTest, ReachesBeyondWhatWasRecordedWhereTheRunSaysSo) {
   ErrorInterval interval(1'000, 1'000);
   interval.add(Unexplained{-0.1, 0.01});

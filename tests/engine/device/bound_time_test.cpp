@@ -1,4 +1,4 @@
-// Who waited for whom, and the sampler's account beside it.
+// Waits of host and device for each other, and the sampler's utilisation.
 #include "analysis/engine/device/bound_time.h"
 
 #include "tests/support/device_trace.h"
@@ -81,7 +81,7 @@ TEST_F(BoundTimes, DivideTheWindow) {
   call(one, "cudaLaunchKernel", {5, 8});
   const auto other = trace_->add(model::Thread{.processId = one.process, .tid = 5});
   trace_->slice(
-      other, model::SliceKind::Api, "cudaStreamSynchronize", {0, 100});  // holds up nobody
+      other, model::SliceKind::Api, "cudaStreamSynchronize", {0, 100});  // holds up no other thread
   const auto times = read();
   ASSERT_THAT(times, SizeIs(1));
   const BoundTime& time = times[0];
@@ -96,7 +96,7 @@ TEST_F(BoundTimes, DivideTheWindow) {
   EXPECT_EQ(time.hostNs, 10 + 10);
   EXPECT_EQ(time.boundNs + time.uselessNs + time.overlapNs + time.hostNs, time.windowNs);
   EXPECT_EQ(time.sampledBusy, std::nullopt);
-  EXPECT_EQ(time.filledAtMost, std::nullopt);  // whose name says nothing
+  EXPECT_EQ(time.filledAtMost, std::nullopt);  // whose name is unknown
 }
 
 TEST_F(BoundTimes, LeaveOutIterationsWithProbesOff) {
@@ -115,7 +115,7 @@ TEST_F(BoundTimes, LeaveOutIterationsWithProbesOff) {
   EXPECT_EQ(times[0].hostNs, 10 + 100);
 }
 
-// Autograd's thread waits for the device, and the thread in backward for it.
+// Autograd's thread waits for the device, and the thread in backward waits for autograd's.
 TEST_F(BoundTimes, ABackwardWaitsWithItsThreads) {
   const Rank one = rank(0);
   work(one);
@@ -128,7 +128,7 @@ TEST_F(BoundTimes, ABackwardWaitsWithItsThreads) {
   EXPECT_EQ(times[0].uselessNs, 5);
 }
 
-// RL-Scope's observation: the sampler says 100 % of a kernel that one multiprocessor runs.
+// RL-Scope's observation: the sampler reports 100 % for a kernel on a single multiprocessor.
 TEST_F(BoundTimes, HaveTheSamplersUtilisationBesideThem) {
   Rank one = rank(0);
   one.device = trace_->add(

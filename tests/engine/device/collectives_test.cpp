@@ -61,7 +61,7 @@ TEST_F(Collectives, WaitingEndsWhenTheLastRankComes) {
   EXPECT_EQ(rows[0].waitNs, 200 * kUs);
   EXPECT_EQ(rows[0].waitNs + rows[0].transferNs, rows[0].ns.total);
   EXPECT_TRUE(rows[0].fromTransfers);
-  // 1 MB in 51 µs and in 100 µs: the median, and 2(n-1)/n = 1 of two ranks.
+  // 1 MB in 51 µs and in 100 µs: the median, and 2(n-1)/n = 1 for two ranks.
   const double expected = (1e6 / 51e-6 + 1e6 / 100e-6) / 2;
   EXPECT_NEAR(rows[0].algorithmBytesPerSecond.value(), expected, 1);
   EXPECT_NEAR(rows[0].busBytesPerSecond.value(), expected, 1);
@@ -104,7 +104,7 @@ TEST_F(Collectives, WhatEndsBeforeAnotherRankComesIsNotSplit) {
   EXPECT_FALSE(collectiveRows(all)[0].fromTransfers);
 }
 
-// Nobody else is waited for.
+// The ranks wait for no one else.
 TEST_F(Collectives, OthersWaitForTheRootOfABroadcast) {
   const Rank one = rank(0);
   const Rank two = rank(1);

@@ -12,7 +12,7 @@ namespace sonde::engine::device {
 
 using Span = std::pair<std::int64_t, std::int64_t>;
 
-// `launch`: the call; none: not recorded. Calls are told apart by their begins.
+// `launch`: the call; unset: not recorded. Calls are identified by their begins.
 inline Work workOf(WorkKind kind, Span time, std::optional<Span> launch = {}) {
   Work work;
   work.kind = kind;
@@ -26,7 +26,7 @@ inline Work kernel(Span time, std::optional<Span> launch = {}) {
   return workOf(WorkKind::Compute, time, launch);
 }
 
-// Streams with ids from 1 on, numbered likewise.
+// Streams with ids from 1 on; numbers equal ids.
 inline DeviceWork deviceOf(std::vector<std::vector<Work>> streams) {
   DeviceWork device;
   device.name = "gpu 0";

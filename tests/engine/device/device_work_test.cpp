@@ -91,7 +91,7 @@ TEST_F(DeviceWorkOf, WaitsAreReadFromRowsAndFromWhatTorchProfilerSays) {
   wait.startNs = 20;
   wait.waitsForId = recorded;
   trace_->add(wait);
-  // The other names the call, by its correlation, and the stream's number.
+  // The other wait names the call, by its correlation and the stream's number.
   model::Slice recording;
   recording.threadId = one.thread;
   recording.kind = model::SliceKind::Api;

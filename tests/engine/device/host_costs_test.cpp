@@ -28,7 +28,7 @@ TEST_F(HostCostsOf, AWaitingCallIsToldFromOneThatReturnsAtOnce) {
   call(one, "cudaStreamSynchronize", {70, 71});
   call(one, "cudaMemcpy", {80, 90});
   call(one, "cudaMemcpyAsync", {91, 95});
-  call(one, "cudaDeviceSynchronize", {200, 300});  // behind the window
+  call(one, "cudaDeviceSynchronize", {200, 300});  // after the window
   const HostCosts found = costs(one, {{0, 100}});
   ASSERT_THAT(found.waiting, SizeIs(2));
   EXPECT_EQ(found.waiting[0].call, "cudaStreamSynchronize");

@@ -15,10 +15,10 @@ using ::testing::IsEmpty;
 
 constexpr std::int64_t kStepNs = 100'000'000;
 
-// A job whose ranks come to two collectives in each iteration, as late as `lateNs` says.
+// A job whose ranks come to two collectives in each iteration, delayed by `lateNs`.
 class Job {
  public:
-  // In each of `epochs` iterations are counted from 0.
+  // Each of `epochs` counts its iterations from 0.
   Job(int ranks, int iterations, int epochs = 1)
       : ranks_(ranks), iterations_(iterations), ofEpoch_(iterations / epochs) {}
 
@@ -90,7 +90,7 @@ TEST(Stragglers, FindsTwoThatTakeTurns) {
   EXPECT_THAT(ranksOf(verdict), ElementsAre(3, 4));
 }
 
-// Somebody is last every time, and that is all there is to it.
+// A rank is last every time, by chance.
 TEST(Stragglers, IsSilentWhereLatenessIsChance) {
   int called = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {

@@ -45,7 +45,8 @@ TEST(StreamIdle, WhatWasLaunchedLongBeforeWaitsForNothingButTheDevice) {
 }
 
 TEST(StreamIdle, AStreamThatWaitsForAnEventIsHeldUntilWhatWasBeforeItsRecordHasEnded) {
-  // Stream 2 waits (called at 5) for what stream 1 was given until 4: its kernel, which ends at 60.
+  // Stream 2 waits (called at 5) for the work stream 1 was given until 4: its kernel, which ends at
+  // 60.
   DeviceWork device = deviceOf({{kernel({10, 60}, Span{2, 3}), kernel({60, 80}, Span{8, 9})},
                                 {kernel({65, 75}, Span{6, 7})}});
   device.streams[1].waits = {{5, 4, 1}};
@@ -90,7 +91,7 @@ TEST(StreamIdle, AStepHasTheCausesOfTheGapsThatReachIntoIt) {
   EXPECT_EQ(idleIn(spans, {{20, 31}, {40, 50}}).windowNs, 21);
 }
 
-// Whatever happens, idle spans are exactly the instants without work, each once.
+// In all cases idle spans are exactly the instants without work, each once.
 TEST(StreamIdle, CausesSumToAllIdleTime) {
   std::mt19937 random(9);
   const auto upTo = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };

@@ -29,7 +29,7 @@ TEST(WorkTables, KernelsAreSummedByNameOverStreams) {
   EXPECT_EQ(rows[0].ns.p99, 99);
   EXPECT_EQ(rows[0].ns.max, 100);
   EXPECT_DOUBLE_EQ(rows[0].share, 0.505);
-  EXPECT_EQ(rows[1].ns.count, 1);  // the other begins behind the window
+  EXPECT_EQ(rows[1].ns.count, 1);  // the other begins after the window
 }
 
 Work copied(const char* kind,

@@ -16,7 +16,7 @@ namespace {
 
 const Judgement kJudgement;
 
-// As if nothing else was compared.
+// As if nothing else were compared.
 double pOf(const Comparison& comparison) {
   double least = 1;
   for (const Estimate& estimate : comparison.estimates)
@@ -26,7 +26,8 @@ double pOf(const Comparison& comparison) {
 
 struct Rates {
   double found = 0;    // p at most 0.05
-  double covered = 0;  // of typical iterations, the true change lies in the interval
+  double covered = 0;  // share of comparisons of typical iterations whose interval contains the
+                       // true change
 };
 
 Rates ratesOf(const Simulated& like, double change, int rounds = 400) {
@@ -53,7 +54,8 @@ TEST(Comparison, FalseFindingsAreRareWhateverTheNoise) {
 }
 
 TEST(Comparison, FalseFindingsAreRareWhereHalfOfAllRunsAreSlow) {
-  // Sides may have most of their runs in different modes: those in the other's are no outliers.
+  // The sides may have most of their runs in different modes: runs in the other side's mode are not
+  // outliers.
   EXPECT_LE(ratesOf({.betweenRuns = 0.001, .disturbedRuns = 0.5}, 0).found, 0.05);
 }
 
@@ -216,7 +218,7 @@ TEST(Comparison, OfOneIterationNothingCanBeShown) {
 }
 
 TEST(Comparison, EnoughIterationsAreThoseThatCouldShowADifference) {
-  // Of 3 and 3 values the least p is 2/20, of 4 and 4 it is 2/70.
+  // The least p for 3 and 3 values is 2/20, for 4 and 4 it is 2/70.
   EXPECT_FALSE(enoughIterations(3, 3, kJudgement));
   EXPECT_TRUE(enoughIterations(4, 4, kJudgement));
   EXPECT_FALSE(enoughIterations(4, 4, {.level = 0.02}));
@@ -266,8 +268,8 @@ TEST(Compare, WhatWasTakenOutIsOneMoreVariance) {
   }
 }
 
-// Costs that are off by a random error make the sides differ by it: that is seldom called a
-// difference where it is known how large such errors are.
+// Costs with a random error make the sides differ. If the size of such errors is known, this is
+// rarely reported as a difference.
 TEST(Compare, AnErrorOfTheCostsIsNoDifference) {
   constexpr int kRounds = 400;
   constexpr double kError = 0.02;

@@ -21,8 +21,8 @@ using Runs = std::vector<RunTimes>;
 
 const Judgement kJudgement;
 
-// What an operation is in a simulated run: its time, and how many times longer it lasts on the
-// other side.
+// An operation of a simulated run: its time, and the factor by which it lasts longer on the other
+// side.
 struct Operation {
   std::string name;
   double ns;
@@ -33,7 +33,7 @@ Subject host(const std::string& name) {
   return {Kind::Host, {}, name};
 }
 
-// Runs of an iteration that is the sum of its operations.
+// Runs whose iteration is the sum of its operations.
 class Jobs {
  public:
   explicit Jobs(unsigned seed) : simulation_(seed) {}
@@ -247,7 +247,7 @@ TEST(Diff, RanksOfOneSideAloneAreAddedOrRemoved) {
 }
 
 TEST(Diff, ADifferenceThatOnlyFastIterationsShowIsFound) {
-  // Most iterations are disturbed, by something that is not the program.
+  // Most iterations are disturbed, but not by the program.
   Jobs jobs(13);
   const Simulated noisy{.betweenRuns = 0.002, .withinRun = 0.004, .disturbedShare = 0.7};
   int found = 0;
@@ -275,7 +275,8 @@ TEST(Diff, OfSingleRunsWhatTakesNextToNothingDoesNotDiffer) {
 }
 
 TEST(Diff, NoDifferenceRestsOnAFewIterations) {
-  // The fastest fifth differs, to the nanosecond; the others are the same and hide it from ranks.
+  // The fastest fifth differs, to the nanosecond; the others are equal, so ranks do not show the
+  // difference.
   const auto side = [](double fast) {
     Runs runs(4);
     for (RunTimes& run : runs) {
@@ -312,8 +313,8 @@ TEST(Diff, WhatFastIterationsLackIsShownByOthers) {
   EXPECT_TRUE(row.shown.change);
 }
 
-// Five runs of even iterations; what recording took of these may be off by one per cent of them, of
-// which a share is the noise of each run's calibration.
+// Five runs of equal iterations. The subtracted recording costs have an error of one per cent of
+// them, of which a share is the noise of each run's calibration.
 Runs corrected(double noise, const std::string& recorder) {
   Runs side(5);
   for (RunTimes& run : side) {

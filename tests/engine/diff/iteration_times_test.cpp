@@ -62,7 +62,7 @@ class Job {
                       model::SliceId parent) {
     return trace_.slice(main_, kind, name, time, parent);
   }
-  // Launched at `launchNs` in `scope`.
+  // A kernel launched at `launchNs` in `scope`.
   void kernel(std::string_view name,
               std::int64_t launchNs,
               std::pair<std::int64_t, std::int64_t> time,
@@ -75,7 +75,7 @@ class Job {
     trace_.add(model::Copy{.work = work("Memcpy HtoD", launchNs, time, scope)});
   }
 
-  // Of each scope.
+  // The cost of each scope.
   void cost(std::string_view method, double before, double inside, double after, double error) {
     trace_.add(model::Overhead{.probe = "torch",
                                .api = "scope",
@@ -179,7 +179,7 @@ TEST_F(IterationTimesTest, AKernelWithoutALaunchBelongsToTheIterationItBeganIn) 
   Job job = this->job();
   job.iteration(0);
   job.iteration(1);
-  job.kernel("early", -50, {-40, 10}, {});  // launched before all iterations: of none
+  job.kernel("early", -50, {-40, 10}, {});  // launched before all iterations: belongs to none
   model::DeviceWork work;
   const auto stream = job.trace().add(model::Stream{.processId = model::ProcessId{1}, .number = 9});
   work.streamId = stream;
@@ -205,7 +205,7 @@ TEST_F(IterationTimesTest, IterationsWithFewerProbesDoNotCount) {
   EXPECT_EQ(ranks[0].partial, 2U);
 }
 
-// As where a program counts from 0 again in each epoch.
+// As in a program that counts from 0 in each epoch.
 TEST_F(IterationTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfTime) {
   Job job = this->job();
   for (const std::int64_t epoch : {0, 1, 2})
@@ -221,7 +221,7 @@ TEST_F(IterationTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfT
             (Nanoseconds{100, 100, 110, 110, 120, 120}));
 }
 
-// What is left out on one rank may count on another.
+// An iteration that is left out on one rank may count on another.
 TEST_F(IterationTimesTest, IterationsThatDoNotCountAreCountedAsOnesOfTheirNumber) {
   Job job = this->job();
   job.iterationAt(0, 7, 1000, 0b001);
@@ -257,7 +257,7 @@ TEST_F(IterationTimesTest, OfAProcessOfWhichNoneCountsThereAreNoTimes) {
   EXPECT_EQ(ranks[0].partial, 2U);
 }
 
-// As some of torch.profiler's files have them.
+// As in some of torch.profiler's files.
 TEST_F(IterationTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
   Job job = this->job();
   const auto marker = job.trace().add(model::Process{.hostId = model::HostId{1}, .pid = 20});
@@ -309,7 +309,7 @@ TEST_F(IterationTimesTest, OnlyWhatIsAskedForIsThere) {
   EXPECT_TRUE(times.contains(of(Kind::Kernel, "gemm")));
 }
 
-// Also where a time would be longer than it was recorded, were the costs off by so much.
+// Also if a time would be longer than recorded with costs off by as much.
 TEST_F(IterationTimesTest, PartsAreAsUnsureAsTheIterationThatTheyAre) {
   Job job = this->job();
   const auto step = job.iteration(0);

@@ -1,5 +1,5 @@
-// Iterations of runs that were never run: with noise of their own, a slow drift, a difference from
-// run to run, and disturbances. The same for a seed. One thread.
+// Simulated iterations of runs, with noise, a slow drift, differences between runs, and
+// disturbances. Determined by a seed. One thread.
 #pragma once
 
 #include "analysis/engine/diff/comparison.h"
@@ -14,9 +14,9 @@ struct Simulated {
   int runs = 5;
   int iterations = 27;
   double ns = 1e7;             // of an iteration
-  double betweenRuns = 0.005;  // standard deviation, as a share, as all of these
+  double betweenRuns = 0.005;  // standard deviation, as a share, like all of these
   double withinRun = 0.01;
-  double persistence = 0.6;     // of noise, from an iteration to the next
+  double persistence = 0.6;     // of noise, between consecutive iterations
   double disturbedShare = 0.1;  // of iterations, which then last up to twice as long
   double disturbedRuns = 0;     // share of runs, which then last 1.7 times as long
 };
@@ -25,7 +25,7 @@ class Simulation {
  public:
   explicit Simulation(unsigned seed) : random_(seed) {}
 
-  // `factor`: how much slower than others of these.
+  // `factor`: how much slower than other sides with these settings.
   Observations side(const Simulated& like, double factor = 1) {
     Observations runs;
     for (int i = 0; i < like.runs; ++i)

@@ -1,4 +1,4 @@
-// Energy divided among what was active, against dividing each instant's.
+// Energy divided among active labels, compared with dividing each instant's energy.
 #include "analysis/engine/energy/energy_shares.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ TEST(EnergyShares, AreBoundedByWhatWasActive) {
   EXPECT_EQ(found.longestNs, 10);
 }
 
-// What the window cuts off may have taken all of it, or nothing.
+// The part of a step outside of the window may have used all of its energy, or none.
 TEST(EnergyShares, OfAStepThatTheWindowCutsAreNotSure) {
   const EnergyShares found = shareEnergy({{0, 0}, {100, 10}}, {{0, 100, 0}}, 1, {0, 50});
   EXPECT_DOUBLE_EQ(found.joules, 5);

@@ -1,4 +1,4 @@
-// What meters of machines and devices say of operations.
+// Operations' energy from the meters of machines and devices.
 #include "analysis/engine/energy/energy_use.h"
 
 #include "tests/support/device_trace.h"
@@ -68,7 +68,7 @@ TEST_F(EnergyUses, OfAMachineAreThoseOfItsThreads) {
   EXPECT_EQ(use.operations[0].name, "forward");
   EXPECT_NEAR(use.operations[0].share.joules, 4, 1e-9);
   EXPECT_NEAR(use.operations[0].share.low, 4, 1e-9);
-  EXPECT_EQ(use.operations[1].name, "(outside)");  // in the step, and in no operation of it
+  EXPECT_EQ(use.operations[1].name, "(outside)");  // in the step, outside of its operations
   EXPECT_NEAR(use.operations[1].share.joules, 2, 1e-9);
   EXPECT_NEAR(use.energy.idle.joules, 0, 1e-9);
   EXPECT_EQ(use.iterations, 1);
@@ -78,7 +78,8 @@ TEST_F(EnergyUses, OfAMachineAreThoseOfItsThreads) {
   EXPECT_EQ(use.tokensPerJoule, std::nullopt);
 }
 
-// An operator from 0 to 20 and a wait from 60 to 100, both in no operation; in between nothing.
+// An operator from 0 to 20 and a wait from 60 to 100, both outside of operations; nothing in
+// between.
 TEST_F(EnergyUses, OfAMachineAreIdleWhereItsThreadsDoNothingOrWaitOutsideOfOperations) {
   const Rank one = rank(0);
   trace_->slice(one.thread, model::SliceKind::Operator, "aten::mm", {0, 20 * kMs});
@@ -95,7 +96,7 @@ TEST_F(EnergyUses, OfAMachineAreIdleWhereItsThreadsDoNothingOrWaitOutsideOfOpera
 TEST_F(EnergyUses, OfADeviceAreThoseOfWhatLaunchedItsWork) {
   const Rank one = training();
   meter("GPU energy", one.device, "J", {{0, 0}, {50, 5}, {100, 25}});
-  meter("GPU power", one.device, "W", {{0, 1000}, {100, 1000}});  // energy is the better one
+  meter("GPU power", one.device, "W", {{0, 1000}, {100, 1000}});  // energy takes precedence
   const auto uses = read();
   ASSERT_THAT(uses, SizeIs(1));
   EXPECT_EQ(uses[0].place, "gpu 0");

@@ -78,8 +78,8 @@ TEST(Hta, OfMoreThanTenKernelsTheRestAreOthers) {
     events.push_back(
         event(7, "kernel " + std::string(1, static_cast<char>('a' + at)), {0, 100 - at}));
   const auto rows = kernelTimes(rankOf(events));
-  // The running sums end at 1,134; 0.8 of their way is 841.2, between the ninth and the tenth … so
-  // that nine stay.
+  // The running sums end at 1,134; 0.8 of that is 841.2, between the ninth and the tenth, so nine
+  // stay.
   ASSERT_THAT(rows, SizeIs(10));
   EXPECT_EQ(rows[0].name, "kernel a");
   EXPECT_EQ(rows.back().name, "others");
@@ -97,7 +97,7 @@ TEST(Hta, AGapIsOneCausesAsAWhole) {
                                   event(7, "b", {100, 110}, Span{50, 51}),  // launched in the gap
                                   event(7, "c", {139, 150}, Span{52, 53}),  // 29 µs later
                                   event(7, "d", {180, 190}, Span{54, 55}),  // 30 µs later
-                                  event(7, "e", {195, 200})});              // nobody knows
+                                  event(7, "e", {195, 200})});              // unknown launch
   const auto rows = idleOf(rank);
   ASSERT_THAT(rows, SizeIs(1));
   EXPECT_EQ(rows[0].hostWait, 90);
@@ -130,7 +130,7 @@ TEST(Hta, BandwidthIsOfRunningCopiesWithoutZeros) {
   const auto rows = memoryBandwidthOf(rank);
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0].name, "Memcpy HtoD");
-  EXPECT_EQ(rows[0].gigabytesPerSecond.count, 3);  // 0.1, 0.3, 0.2; what is left of 0 is none
+  EXPECT_EQ(rows[0].gigabytesPerSecond.count, 3);  // 0.1, 0.3, 0.2; the rest of 0 does not count
   EXPECT_DOUBLE_EQ(rows[0].gigabytesPerSecond.max, 0.1 + 0.2);
   EXPECT_EQ(rows[1].gigabytesPerSecond.count, 1);
   EXPECT_FALSE(rows[1].gigabytesPerSecond.deviation.has_value());

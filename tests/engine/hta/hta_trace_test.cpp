@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 
 class HtaTrace : public test::DeviceTrace {
  protected:
-  // As an import of torch.profiler's JSON notes it.
+  // As an import of torch.profiler's JSON stores it.
   void countsFrom(const Rank& rank, std::int64_t baseNs) {
     trace_->add(model::Arg{.owner = model::Owner::Process,
                            .ownerId = rank.process.value,
@@ -40,7 +40,7 @@ TEST_F(HtaTrace, BeginsAreRoundedUpAndEndsDown) {
   EXPECT_EQ(ranks[0].events[2].length(), 0);
 }
 
-// 1,712,195,495,519,689.047 µs is nearest to …689.0 among doubles, whose steps are 0.25 there.
+// The double nearest to 1,712,195,495,519,689.047 µs is …689.0, since their spacing is 0.25 there.
 TEST_F(HtaTrace, TimesOfAFileAreReadAsDoubles) {
   const Rank one = rank(0);
   step(one, 1, {1'712'195'495'519'000'000, 1'712'195'495'520'000'000});

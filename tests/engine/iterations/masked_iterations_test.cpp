@@ -30,7 +30,7 @@ constexpr std::int64_t kAll = 0b10'0000'0101;
 constexpr std::int64_t kWithoutTorch = 0b10'0000'0001;
 constexpr std::int64_t kAnnotation = 1;
 
-// A trace of processes with iterations of 100 ns, one after the other, of these masks.
+// A trace of processes with iterations of 100 ns, one after the other, with these masks.
 class Trace {
  public:
   explicit Trace(std::string_view sources) {
@@ -39,7 +39,7 @@ class Trace {
     host_ = trace_.add(model::Host{.name = "h", .bootId = "b"});
   }
 
-  // On the first host, or on another one that is made for it.
+  // On the first host, or on another, new one.
   model::ProcessId process(const std::vector<std::int64_t>& masks, bool isElsewhere = false) {
     const auto host = isElsewhere ? trace_.add(model::Host{.name = "other", .bootId = "c"}) : host_;
     const auto id =
@@ -59,8 +59,8 @@ class Trace {
     return id;
   }
   void calibrates() { trace_.meta("calibrate", "10"); }
-  // The recorder of the first host, from the begin of an iteration to that of another one, give or
-  // take.
+  // The first host's recorder stores from the begin of one iteration to the begin of another, plus
+  // `moreNs`.
   void stores(std::int64_t first, std::int64_t last, std::int64_t moreNs = 0) {
     must(trace_.writer().database().exec(
         fmt::format("INSERT INTO storing(host_id, start_ns, dur_ns) VALUES({}, {}, {})",
@@ -81,7 +81,7 @@ class Trace {
   std::int64_t pid_ = 0;
 };
 
-// The numbers of those of a trace with one process.
+// The numbers of the masked ones, in a trace with one process.
 std::vector<std::int64_t> numbersOf(const store::Database& trace, const MaskedIterations& masked) {
   std::vector<std::int64_t> numbers;
   auto rows = must(trace.prepare("SELECT id, number FROM iteration ORDER BY number"));
@@ -143,7 +143,7 @@ TEST(MaskedIterations, GoByWhatTheRunWasAskedForAndNotByWhatIsThere) {
   EXPECT_THAT(numbersOf(trace, masked), ElementsAre(0, 1, 1));
 }
 
-// Blocks of ten, with all probes and without some in turns.
+// Blocks of ten, alternately with all probes and without some.
 std::vector<std::int64_t> blocksOfTen(std::size_t blocks) {
   std::vector<std::int64_t> masks;
   for (std::size_t block = 0; block < blocks; ++block)
@@ -155,10 +155,10 @@ TEST(MaskedIterations, OfACalibratedRunAreThoseDuringWhichTheRecorderStored) {
   Trace made("annotation,torch,io");
   made.calibrates();
   made.process(blocksOfTen(20));
-  made.stores(3, 5);        // which ends where 5 begins
+  made.stores(3, 5);        // it ends where 5 begins
   made.stores(44, 45, 1);   // into 45
   made.stores(12, 14);      // probes were off
-  made.stores(13, 15);      // overlaps it: of another rank's recorder
+  made.stores(13, 15);      // overlaps it: by another rank's recorder
   made.stores(1000, 2000);  // the job is over
   made.stores(7, 7);
   const auto trace = made.open();
@@ -240,7 +240,7 @@ TEST(MaskedIterations, WhatWasStoredDoesNotCountInARunThatDidNotCalibrate) {
   EXPECT_FALSE(masked.isDisturbed(4));
 }
 
-// How many iterations of 200 do not count where the recorder stored during all from `first` on.
+// The number of 200 iterations that do not count if the recorder stored during all from `first` on.
 std::size_t disturbedFrom(std::int64_t first, const std::vector<std::int64_t>& masks) {
   Trace made("annotation,torch,io");
   made.calibrates();
@@ -255,7 +255,7 @@ std::size_t disturbedFrom(std::int64_t first, const std::vector<std::int64_t>& m
 }
 
 TEST(MaskedIterations, WhereTooFewWouldBeLeftWhatWasStoredDoesNotCount) {
-  // 30 without torch are among the first 80, and 8 blocks; with all probes 10 + 3 * 9.
+  // The first 80 have 30 without torch in 8 blocks; with all probes there are 10 + 3 * 9.
   EXPECT_EQ(disturbedFrom(80, blocksOfTen(20)), 120U);
   EXPECT_EQ(disturbedFrom(74, blocksOfTen(20)), 126U);
   EXPECT_EQ(disturbedFrom(73, blocksOfTen(20)), 0U) << "of the eighth block three are left";
@@ -265,13 +265,13 @@ TEST(MaskedIterations, WhereTooFewWouldBeLeftWhatWasStoredDoesNotCount) {
       few[at] = kWithoutTorch;
   EXPECT_EQ(disturbedFrom(86, few), 114U);
   EXPECT_EQ(disturbedFrom(85, few), 0U) << "29 without torch";
-  for (std::int64_t& mask : few)  // 6 with all probes, of which the first does not count
+  for (std::int64_t& mask : few)  // 6 with all probes, the first of which does not count
     mask = mask == kAll ? kWithoutTorch : kAll;
   EXPECT_EQ(disturbedFrom(106, few), 94U);
   EXPECT_EQ(disturbedFrom(104, few), 0U) << "29 with all";
 }
 
-// Whatever is said of iterations is said of the same ones.
+// All results cover the same iterations.
 TEST(MaskedIterations, AreLeftOutOfReportDiffAndBreakdownAlike) {
   std::mt19937 random(5);
   const std::vector<std::int64_t> kinds = {0, kAnnotation, kWithoutTorch, 0b100, kAll, kAll, kAll};

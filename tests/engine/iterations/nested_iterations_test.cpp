@@ -34,7 +34,7 @@ class NestedIterations : public ::testing::Test {
       threads_.push_back(trace_.add(model::Thread{.processId = process_, .tid = tid}));
   }
 
-  // Of the first or the second thread, or of one that nobody knows: its id.
+  // An iteration of the first or second thread, or of an unknown one; returns its id.
   std::int64_t iteration(std::int64_t thread,
                          std::int64_t begin,
                          model::OptionalInt length,
@@ -52,8 +52,8 @@ class NestedIterations : public ::testing::Test {
                                  {begin, begin + length.value_or(0)});
     return trace_.add(row).value;
   }
-  // One on the first thread that holds so many, of 10 ns each; without an end: its last part has
-  // none either.
+  // An iteration on the first thread with `parts` inner ones of 10 ns each. Without an end, its
+  // last part has none either.
   void epoch(std::int64_t begin, std::int64_t parts, bool isOpen = false) {
     iteration(0, begin, isOpen ? model::OptionalInt() : 20 * parts);
     for (std::int64_t part = 0; part < parts; ++part)
@@ -65,7 +65,7 @@ class NestedIterations : public ::testing::Test {
     trace_.finish();
     return must(store::openTrace(path_));
   }
-  // When the outermost ones begin.
+  // The begins of the outermost iterations.
   std::vector<std::int64_t> outermost() {
     const auto trace = open();
     const auto masked = must(MaskedIterations::read(trace));
@@ -98,8 +98,8 @@ bool holds(const Span& outer, const Span& inner) {
   return inner.begin + inner.length.value_or(0) <= outer.begin + *outer.length;
 }
 
-// Random iterations of two threads and of none, asked of each by all others. An odd round has some
-// without an end, which may hold others.
+// Random iterations of two threads and of none; each is compared with all others. An odd round has
+// some without an end, which may contain others.
 class RandomIterations : public NestedIterations, public ::testing::WithParamInterface<int> {};
 
 INSTANTIATE_TEST_SUITE_P(Rounds, RandomIterations, ::testing::Range(0, 30));

@@ -1,4 +1,4 @@
-// Levels of memory, against counting at every instant.
+// Levels of memory, compared with a count at every instant.
 #include "analysis/engine/memory/memory_levels.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ std::vector<MemoryBlock> randomBlocks(std::mt19937& random, std::size_t count) {
   return blocks;
 }
 
-// What holds from `ns` on, of levels that change at some instants.
+// The level at `ns`, from a list of changes.
 std::int64_t levelAt(const std::vector<MemoryLevel>& levels, std::int64_t base, std::int64_t ns) {
   for (const MemoryLevel& level : levels)
     base = level.ns <= ns ? level.bytes : base;

@@ -135,7 +135,7 @@ TEST_F(MemoryUses, AreThoseOfEachOperation) {
   EXPECT_EQ(backward.peakBytes, 550);
   EXPECT_EQ(backward.allocatedBytes, 400);
   EXPECT_EQ(backward.keptBytes, 0);
-  EXPECT_EQ(backward.freedBytes, 400);  // the end of `a` is the end of it
+  EXPECT_EQ(backward.freedBytes, 400);  // at its end `a` is freed
   const MemoryOperation& linear = operation(uses[0], "linear");
   EXPECT_EQ(linear.peakBytes, 100);
   EXPECT_EQ(linear.keptBytes, 100);
@@ -180,12 +180,12 @@ TEST_F(MemoryUses, AreApartByPlaceAndAllocator) {
                           }),
             1);
   EXPECT_THAT(uses[0].holders, SizeIs(1));
-  EXPECT_EQ(uses[0].holders[0].scope, "");  // nobody knows who
+  EXPECT_EQ(uses[0].holders[0].scope, "");  // unknown
 }
 
 TEST_F(MemoryUses, OfTorchProfilersMarksBeginWithWhatWasHeldBefore) {
   writeStep();
-  stream(one_, 7);  // names the device that marks know by its number
+  stream(one_, 7);  // names the device that marks identify by number
   const auto event = [](std::int64_t address, std::int64_t bytes, std::int64_t total) {
     return fmt::format(R"({{"Total Allocated": {}, "Bytes": {}, "Addr": {}, "Device Id": 0,)"
                        R"( "Device Type": 1}})",

@@ -15,8 +15,8 @@ namespace {
 using test::must;
 using ::testing::HasSubstr;
 
-// Every column of the schema has a role, so that a new table or column cannot be merged wrongly in
-// silence.
+// Every column of the schema has a role, so that no new table or column is merged wrongly without
+// notice.
 TEST(CopyPlan, KnowsEveryColumnOfTheSchema) {
   auto database = must(store::Database::inMemory());
   must(database.exec(store::tablesSql()));
@@ -58,7 +58,7 @@ TEST(CopyPlan, KnowsEveryColumnOfTheSchema) {
     }
 }
 
-// The owners of polymorphic ids are those that the schema admits.
+// The owners of polymorphic ids equal those that the schema permits.
 TEST(CopyPlan, TranslatesEveryOwnerThatTheSchemaAdmits) {
   auto database = must(store::Database::inMemory());
   must(database.exec(store::tablesSql()));

@@ -66,7 +66,7 @@ class JoinRanks : public ::testing::Test {
     row.durNs = 1;
     trace_->add(row);
   }
-  // channel id → peer id, of those that have one.
+  // channel id → peer id, for those that have one.
   std::map<std::int64_t, std::int64_t> matched() {
     auto database = must(store::TraceWriter::release(std::move(trace_->writer())));
     must(matchChannels(database));
@@ -104,8 +104,7 @@ TEST_F(JoinRanks, EndsOfNcclsChannelsPairAcrossHosts) {
   EXPECT_THAT(matched(), UnorderedElementsAre(Pair(send, receive), Pair(receive, send)));
 }
 
-// NCCL says itself what its transfers are part of, and its calls return before their collectives
-// end.
+// NCCL reports the collectives of its transfers, and its calls return before their collectives end.
 TEST_F(JoinRanks, TransfersAreOfNcclsCollectivesOnlyWhereItSaysSo) {
   const model::ProcessId rank = process(0);
   model::Thread thread;
@@ -174,7 +173,7 @@ TEST_F(JoinRanks, AddressesUsedAgainPairByTime) {
     move(ends[round][1], kSend, 10, round * 500 + 102);
     move(ends[round][0], kReceive, 10, round * 500 + 103);
   }
-  // A third use whose other end was not recorded has none.
+  // A third use without a recorded other end gets no peer.
   const auto alone = channel(client, model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.1:2", 5000);
   move(alone, kSend, 10, 5100);
   move(alone, kReceive, 10, 5101);
@@ -205,9 +204,7 @@ TEST_F(JoinRanks, AddressesUsedAgainPairWhenAReceiverComesLate) {
                                    Pair(ends[1][1], ends[1][0])));
 }
 
-// A pipe to a worker: parent and child both hold both ends after fork, the child writes and the
-// parent reads.
-// The launcher gives them no name, so that their keys are the same.
+// Unnamed jobs of a launcher have equal keys.
 TEST_F(JoinRanks, OfTwoJobsOfMpiTheRanksOfEachPair) {
   std::int64_t senders[2] = {};
   std::int64_t receivers[2] = {};
@@ -226,6 +223,8 @@ TEST_F(JoinRanks, OfTwoJobsOfMpiTheRanksOfEachPair) {
                                    Pair(receivers[1], senders[1])));
 }
 
+// A pipe to a worker: after fork, parent and child both hold both ends; the child writes and the
+// parent reads.
 TEST_F(JoinRanks, APipeThatSeveralHoldPairsTheEndsThatMoveBytes) {
   const auto parent = process(0);
   const auto child = process(0);
@@ -245,7 +244,7 @@ TEST_F(JoinRanks, SeveralWritersOfAPipePointAtItsReader) {
   const auto first = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
   const auto second = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
   move(first, kSend, 90, 1);
-  move(second, kSend, 10, 2);  // was there for longer, but moved less
+  move(second, kSend, 10, 2);  // it was open for longer, but moved less
   move(reads, kReceive, 100, 3);
   EXPECT_THAT(matched(), ElementsAre(Pair(reads, first), Pair(first, reads), Pair(second, reads)));
 }
@@ -288,7 +287,7 @@ TEST_F(JoinRanks, CommunicatorsMadeAgainJoinByOrdinal) {
       row.jobKey = "world";
       row.size = 2;
       if (rank == 0)
-        row.position = 0;  // rank 1's probe did not learn its place
+        row.position = 0;  // rank 1's probe did not find its position
       const auto id = trace_->add(row);
       made[rank][ordinal] = id.value;
       for (std::int64_t member : {0, 1})

@@ -27,7 +27,7 @@ class Merge : public ::testing::Test {
     writeTrainingRun(folder_ / name, run);
     return folder_ / name;
   }
-  // The database of what merging gives; the test fails where it does not.
+  // The database of the merge's result; the test fails without one.
   store::Database mergeAll(const std::vector<std::string>& inputs) {
     const std::string output = folder_ / "job.sonde";
     auto merged = merge({{inputs.begin(), inputs.end()}, output, true});
@@ -62,7 +62,7 @@ TrainingRun rank(std::int64_t number) {
   return run;
 }
 
-// What a trace says of all its processes holds for these alone.
+// A cost for all processes of a trace must hold for these alone after the merge.
 TEST_F(Merge, WhatRecordingCostStaysThatOfItsTrace) {
   const auto costs = [&](const std::string& path, double ns) {
     {
@@ -186,7 +186,7 @@ TEST_F(Merge, JoinsHostsByBootIdAndRebasesTimesExactly) {
           "a.channel_id < b.channel_id AND a.direction = b.direction AND a.start_ns = b.start_ns"),
       120);
   EXPECT_EQ(number(job, "SELECT count(DISTINCT start_ns) FROM process"), 1);
-  // A raw clock reading stays what it was.
+  // A raw clock reading stays unchanged.
   EXPECT_EQ(number(job, "SELECT max(realtime_ns) - min(realtime_ns) FROM clock_sync"), kStep);
 }
 
@@ -268,7 +268,7 @@ TEST_F(Merge, MatchesBothEndsOfEveryConnection) {
                    "SELECT count(*) FROM channel a JOIN channel b ON a.peer_channel_id = b.id AND "
                    "b.peer_channel_id = a.id AND a.local = b.remote AND a.remote = b.local"),
             6);
-  // Every byte that was sent was received, by channel and offset.
+  // Every sent byte was received, by channel and offset.
   EXPECT_EQ(number(job,
                    "SELECT count(*) FROM transfer s JOIN channel c ON c.id = s.channel_id JOIN "
                    "transfer r ON r.channel_id = c.peer_channel_id AND r.direction = 'receive' AND "
@@ -344,7 +344,7 @@ TEST_F(Merge, TakesUnfinishedRecordingsAndTheirOpenScopes) {
             1);
 }
 
-// The file of a rank that goes on may be older than the begin of one that came later.
+// The file of a rank that is still recorded may be older than the begin of a later rank.
 TEST_F(Merge, TakesARankThatIsRecordedStillForOneThatReachesTheOthers) {
   TrainingRun running = rank(0);
   running.finalised = false;

@@ -1,4 +1,4 @@
-// The order of messages that one process alone could not settle, and what both ends agree on.
+// The order of messages that one process alone could not settle, and the agreement of both ends.
 #include "analysis/engine/merge/message_order.h"
 
 #include "analysis/engine/metrics/messages.h"
@@ -71,7 +71,7 @@ class MessageOrder : public ::testing::Test {
   model::ChannelId peer_;
 };
 
-// Numbered as they ended: the later one first.
+// Numbered by their ends: the later one first.
 TEST_F(MessageOrder, ReceivesFromAnybodyGoByWhenTheyWerePosted) {
   receive(1, {10, 100}, true);
   receive(0, {20, 90}, true);
@@ -134,7 +134,7 @@ TEST_F(MessageOrder, OfReceivesFromAnybodyInSeveralThreadsNobodyKnowsWhichWasFir
   EXPECT_THAT(ordered(), ElementsAre(Pair(0, false), Pair(1, false), Pair(2, true), Pair(3, true)));
 }
 
-// Those the recorder has seen together itself.
+// The recorder has compared those itself.
 TEST_F(MessageOrder, OtherMessagesOfSeveralThreadsAreAsTheRecorderHasNumberedThem) {
   receive(1, {10, 25}, false);
   receive(0, {20, 35}, false, 0, other_);

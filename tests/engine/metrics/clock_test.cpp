@@ -34,8 +34,7 @@ TEST(CorrectedNs, HasTheCausesOfItsErrorAsOneVariance) {
   EXPECT_EQ(withInterval({100, 10, 90, 0}).lowNs, 0) << "no time is less than nothing";
 }
 
-// A process whose iterations of 1000 ns each have a forward pass of 100, of which 30 were what it
-// took to record it.
+// A process whose iterations of 1000 ns each have a forward pass of 100, including 30 of recording.
 class ClockTest : public ::testing::Test {
  protected:
   void make(double errorNs, const std::vector<int>& masked = {}) {

@@ -105,7 +105,7 @@ TEST(PythonSweep, PartsSumToTheWholeOnRandomSlices) {
     std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
       return std::pair(a.time.begin, -a.time.end) < std::pair(b.time.begin, -b.time.end);
     });
-    // Each ends with what is around it.
+    // Each ends with the slice around it.
     std::int64_t last = slices[0].time.begin;
     std::vector<std::int64_t> ends;
     for (const Slice& slice : slices) {

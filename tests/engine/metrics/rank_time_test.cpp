@@ -24,15 +24,15 @@ TEST(ComputeOf, TakesOutTheWaitForTheLastReductionOfABackward) {
   thread.backwards = {{40, 80}};
   EXPECT_THAT(computeOf(thread, {{60, 70}, {72, 90}}),
               ElementsAre(Interval{10, 72}, Interval{92, 98}));
-  // When the reductions end before the backward does, it computes again.
+  // If the reductions end before the backward pass, it computes again.
   EXPECT_THAT(computeOf(thread, {{50, 66}, {60, 63}}),
               ElementsAre(Interval{10, 60}, Interval{66, 80}, Interval{92, 98}));
   EXPECT_THAT(computeOf(thread, {{80, 90}}), ElementsAre(Interval{10, 80}, Interval{92, 98}));
   EXPECT_THAT(computeOf(thread, {}), ElementsAre(Interval{10, 80}, Interval{92, 98}));
 }
 
-// Instant by instant: computing, not interrupted, and not in a backward behind the start of its
-// last collective while any of its collectives is still to end.
+// Instant by instant: computing, not interrupted, and not in a backward pass after the start of its
+// last collective while one of its collectives is still running.
 TEST(ComputeOf, AgreesWithAnOracleThatLooksAtEveryInstant) {
   std::mt19937 random(11);
   const auto intervals = [&](int most, int length) {
@@ -99,7 +99,7 @@ TEST_F(RankMetrics, PartsOfAnIterationSumToItAlsoWhenTheyNest) {
       parts.durNs);
 }
 
-// As in files of other tools: no row of a collective, but slices.
+// As in files of other tools: no rows of collectives, but slices.
 TEST_F(RankMetrics, SlicesAreCollectivesWhereThereAreNoRowsOfThem) {
   const auto main = process(0, 1);
   const auto step = iteration(main, 0, 100, 200);
@@ -128,7 +128,7 @@ TEST_F(RankMetrics, HelpersAreNoRanksAndOpenIterationsDoNotCount) {
   EXPECT_EQ(ranks[0].window, (Interval{0, 100}));
 }
 
-// The steps of such a file have another pid than all that happens in them.
+// In such a file the steps have another pid than all that happens in them.
 TEST_F(RankMetrics, AProcessThatOnlyMarksIterationsStandsForTheOneThatWorks) {
   iteration(process({}, 1), 7, 0, 100);
   const auto worker = process({}, 2);

@@ -50,7 +50,7 @@ class StackTimes : public ::testing::Test {
     trace_.add(model::StackSample{.threadId = thread, .tsNs = ns, .stackId = stack_, .weight = 1});
   }
 
-  // Taken `late` ns after it, on that thread's clock; one that is cut off.
+  // An allocation whose stack is taken `late` ns after it, on that thread's clock, and is cut off.
   void allocation(model::ThreadId thread, std::int64_t ns, std::int64_t bytes, std::int64_t late) {
     trace_.add(model::Allocation{.processId = process_,
                                  .threadId = thread,
@@ -117,7 +117,7 @@ TEST_F(StackTimes, OfAnOperationAreThoseOfItsThread) {
 }
 
 TEST_F(StackTimes, OfAWorkerAreWhereItsProcessIs) {
-  // In forward; beside another scope: nobody knows for whom; in backward; in none.
+  // In forward; in another scope, so unknown; in backward; in none.
   for (const std::int64_t ns : {110, 145, 155, 165, 195, 210})
     sample(worker_, ns);
   EXPECT_EQ(found({.operation = "forward"}), (Counts{{3, 2}}));
@@ -158,7 +158,7 @@ TEST_F(StackTimes, OfAllocationsAreTheirBytes) {
   allocation(main_, 110, 1000, 3);
   allocation(main_, 2000, 100, -3);
   allocation(worker_, 120, 10, 0);
-  allocation(other_, 5000, 1, 501);  // another one's stack
+  allocation(other_, 5000, 1, 501);  // another allocation's stack
   trace_.finish();
   auto trace = must(store::openTrace(path_));
   const auto bytes = [&](const StackFilter& filter) {

@@ -1,4 +1,4 @@
-// How long iterations were held up, against counting each instant.
+// Stalls of iterations, compared with a count of each instant.
 #include "analysis/engine/metrics/stalls.h"
 
 #include "analysis/engine/metrics/file_calls.h"
@@ -16,7 +16,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Of intervals in any order, which may overlap.
+// Whether one of the intervals, in any order and possibly overlapping, contains `ns`.
 bool holdAnywhere(const Intervals& intervals, std::int64_t ns) {
   return std::any_of(intervals.begin(), intervals.end(), [ns](const Interval& each) {
     return each.begin <= ns && ns < each.end;
@@ -84,7 +84,7 @@ TEST(Stalls, AreStretchesAboveAThreshold) {
   StallRecord record;
   for (std::int64_t number = 0; number < 40; ++number) {
     iterations.push_back({number, number * 1000, 1000, 1});
-    // Two of 30 and one of 60; of the last ten 200 more.
+    // Two of 30 and one of 60; the last ten have 200 more.
     for (const auto& [from, length] : {std::pair(0, 30), std::pair(100, 30), std::pair(300, 60)})
       record.causes[0].push_back({number * 1000 + from, number * 1000 + from + length});
     if (number >= 30)

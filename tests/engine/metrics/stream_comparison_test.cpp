@@ -27,7 +27,7 @@ StreamComparison::Result compare(std::vector<Move> moves, bool cut) {
   return comparison.finish();
 }
 
-// What one side has, and how much it has twice.
+// The bytes of one side, and the number of duplicates.
 struct Had {
   Intervals once;
   std::int64_t bytes = 0;
@@ -44,7 +44,7 @@ Had hadBy(const std::vector<Move>& moves, bool sent) {
   return had;
 }
 
-// Of `all`, what lies between the first and the last of `bounds`.
+// The part of `all` between the first and the last of `bounds`.
 Intervals within(const Intervals& all, const Intervals& bounds) {
   if (bounds.empty())
     return {};

@@ -59,7 +59,7 @@ TEST(AccountFor, SharesWhatWasBlockedAmongCallsThatAlsoRan) {
   EXPECT_NEAR(static_cast<double>(time.unknownNs), 0, 1);
 }
 
-// A call's own work in one stretch does not explain why the thread stood still in another.
+// A call's own work in one stretch does not explain a block in another.
 TEST(AccountFor, LooksAtEachStretchByItself) {
   const ThreadTime time =
       accountFor({.running = {{0, 0}, {100 * kMs, 100 * kMs}, {200 * kMs, 100 * kMs}},
@@ -69,7 +69,7 @@ TEST(AccountFor, LooksAtEachStretchByItself) {
   EXPECT_EQ(time.unknownNs, 100 * kMs);
 }
 
-// The scheduler counts a thread's time by ticks while it runs: here 4 ms come one stretch late.
+// The scheduler counts a running thread's time in ticks: here 4 ms come one stretch late.
 TEST(AccountFor, LetsTheNextStretchMakeUpForALateTick) {
   const ThreadTime time = accountFor(
       {.running = {{0, 0}, {100 * kMs, 96 * kMs}, {200 * kMs, 150 * kMs}, {300 * kMs, 150 * kMs}},
@@ -88,7 +88,7 @@ TEST(AccountFor, NeverHasLessThanNothingUnknown) {
   EXPECT_EQ(sumOf(time), 200 * kMs);
 }
 
-// As of a thread that never blocked, or less than its readings are ahead of the wall time.
+// For a thread that never blocked, or less than its readings exceed the wall time.
 TEST(AccountFor, NoPartIsLessThanNothing) {
   const ThreadTime running = accountFor(
       {.running = {{0, 0}, {100 * kMs, 101 * kMs}}, .runnable = {{0, 0}, {100 * kMs, 3 * kMs}}});
@@ -123,8 +123,8 @@ TEST(AccountFor, TakesAWaitThatNeverEndedToTheLastReading) {
   EXPECT_EQ(blocked(time, Cause::Join), 60 * kMs);
 }
 
-// Millisecond by millisecond a thread runs, is runnable, waits in a call or is blocked unseen; its
-// readings come in steps. What it spent in calls is found exactly when it did nothing else in them.
+// Each millisecond a thread runs, is runnable, waits in a call or is blocked unseen; its readings
+// come in steps. The time in calls is found exactly if it did nothing else in them.
 TEST(AccountFor, FindsWhatARandomThreadDid) {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {

@@ -96,8 +96,7 @@ TEST_F(ThroughputOf, WorkOfIterationsWithinAnotherIsItsUnlessItHasItsOwn) {
   EXPECT_EQ(found.flopsPerSecond, 1e12);
 }
 
-// Of each second, with 10 samples, recording took 200 ms.
-// An iteration of a second, two in it and two in each of these.
+// An iteration of a second, two inside it, and two inside each of these.
 TEST_F(ThroughputOf, OfSeveralLevelsIsThatOfTheFirstThatTells) {
   std::vector<model::Iteration> all = {second(0)};
   for (std::int64_t batch = 0; batch < 2; ++batch) {
@@ -116,6 +115,7 @@ TEST_F(ThroughputOf, OfSeveralLevelsIsThatOfTheFirstThatTells) {
   EXPECT_EQ(found.tokensPerSecond, 4 * 3);
 }
 
+// Each second has 10 samples; recording took 200 ms of it.
 TEST_F(ThroughputOf, IsByTheClock) {
   {
     test::TraceBuilder trace(path_);

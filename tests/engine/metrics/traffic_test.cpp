@@ -23,7 +23,7 @@ class Traffic : public test::RankTrace {
     trace_->add(
         model::Transfer{.channelId = id, .direction = direction, .offset = offset, .bytes = bytes});
   }
-  // With the channel that `peer`, an SQL expression, names as the other end of each.
+  // Sets each channel's other end to the one that `peer`, an SQL expression, names.
   store::Database opened(const std::string& peer) {
     must(trace_->writer().commit());
     must(trace_->writer().begin());
@@ -63,12 +63,12 @@ TEST_F(Traffic, ConservationOfATrimmedTraceLeavesOutWhatOneEndLost) {
     move(a, model::Direction::Send, offset, 100);
   for (const std::int64_t offset : {250, 300, 450, 500})
     move(b, model::Direction::Receive, offset, 50);
-  move(b, model::Direction::Send, 70, 5);  // of which the other end has nothing
+  move(b, model::Direction::Send, 70, 5);  // missing at the other end
   trace_->meta("trimmed", "iterations 3-4");
   const Conservation sum = conservation("3 - id");
   EXPECT_EQ(sum.pairs, 1);
   EXPECT_EQ(sum.agreeingPairs, 0);
-  EXPECT_EQ(sum.missingBytes, 100);  // 350-450; what is before 250 and behind 550 was cut away
+  EXPECT_EQ(sum.missingBytes, 100);  // 350-450; bytes before 250 and after 550 were cut away
   EXPECT_EQ(sum.unsentBytes, 50);    // 500-550
 }
 
@@ -91,7 +91,7 @@ TEST_F(Traffic, ConservationCountsWhatMovedNothingAndLeavesOutWhatIsInexact) {
   EXPECT_EQ(sum.sentBytes, 0);
 }
 
-// The queue of a job with four writers: each of them names the reader, the reader only the first.
+// A job's queue with four writers: each of them names the reader, but the reader only the first.
 TEST_F(Traffic, TrafficOfASharedPipeIsWithAllThatMovedBytes) {
   iteration(process(0, 1), 0, 0, 100);
   const auto reader = channel(model::ChannelKind::Pipe, "pipe:15:7:r", "pipe:15:7:w");

@@ -126,10 +126,10 @@ TEST_F(StandstillTest, SaysWhoseTraceIsNotHere) {
   EXPECT_FALSE(found->rendezvous[0].absent[0].isHere);
 }
 
-// The trace of a rank that still runs may be older than those of the others.
+// The trace of a running rank may be older than those of the others.
 class RunningTest : public StandstillTest {
  protected:
-  // Rank 0 waits in collective 17 since 5 s, and is known until 30 s; rank 1 until `knownNs`.
+  // Rank 0 has waited in collective 17 since 5 s, and is known until 30 s; rank 1 until `knownNs`.
   std::optional<Standstill> read(std::int64_t knownNs, bool knowsGroup = true) {
     endNs_ = 30 * kSecond;
     const auto first = rank(0, model::ProcessState::Running);
@@ -198,7 +198,7 @@ TEST_F(StandstillTest, RanksInDifferentCollectivesAreNotSaidToHaveEnteredThem) {
   EXPECT_EQ(found->rendezvous[1].absent[0].otherOp, "allreduce");
 }
 
-// A group of thousands has no rows of its members.
+// A group of thousands has no rows for its members.
 TEST_F(StandstillTest, SaysOfHowManyItKnowsNothing) {
   const auto first = rank(0);
   const auto world = trace_->add(model::Communicator{{}, process_, "world", 5000, 0, "nccl"});
@@ -213,7 +213,7 @@ TEST_F(StandstillTest, SaysOfHowManyItKnowsNothing) {
   EXPECT_EQ(found->rendezvous.at(0).unknown, 4999);
 }
 
-// It was paused, or had reached its limit.
+// Recording was paused, or had reached its limit.
 TEST_F(StandstillTest, WhatWasNotRecordedIsNoStandstill) {
   const auto first = rank(0);
   iteration(first, 0, 0, kSecond / 10);
@@ -239,7 +239,7 @@ TEST_F(StandstillTest, WithoutAnnotationsWhatAnyProcessDoesIsProgress) {
   EXPECT_FALSE(read());
 }
 
-// NCCL's call has returned, the device has not: the collective's row is all that there is.
+// NCCL's call has returned, the device has not finished: only the collective's row exists.
 TEST_F(StandstillTest, ACollectiveThatADeviceHasNotFinishedIsOpen) {
   rank(0);
   const auto world = group(0);
@@ -270,7 +270,7 @@ TEST_F(StandstillTest, AJobThatGotOnUntilItWasKilledDidNotStandStill) {
   EXPECT_FALSE(read());
 }
 
-// What may take as long as an iteration took before is no standstill.
+// A wait that is not longer than earlier iterations is no standstill.
 TEST_F(StandstillTest, IsJudgedByTheLongestIteration) {
   const auto first = rank(0);
   iteration(first, 0, 0, 6 * kSecond);

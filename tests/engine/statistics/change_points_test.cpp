@@ -1,5 +1,4 @@
-// That changes are found where they are, and none where there are none: rates over simulated
-// series, with fixed seeds.
+// Rates at which changes are found, and false ones reported, in simulated series with fixed seeds.
 #include "analysis/engine/statistics/change_points.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +16,7 @@ using Values = std::vector<double>;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Noise of standard deviation 1 (of Student's t and the lognormal: their own) around `level`.
+// Noise of standard deviation 1 around `level`; Student's t and the lognormal have their own.
 class Series {
  public:
   explicit Series(unsigned seed) : random_(seed) {}
@@ -62,7 +61,7 @@ Values plus(Values values, const std::function<double(std::size_t)>& more) {
   return values;
 }
 
-// In which share of series something is found.
+// The share of series in which something is found.
 double alarms(const std::function<Values()>& make, int rounds = 400) {
   int found = 0;
   for (int i = 0; i < rounds; ++i)
@@ -70,7 +69,7 @@ double alarms(const std::function<Values()>& make, int rounds = 400) {
   return static_cast<double>(found) / rounds;
 }
 
-// In which share there is one change, within two values of `at`.
+// The share of series with one change, within two values of `at`.
 double hits(std::size_t at, const std::function<Values()>& make, int rounds = 200) {
   int found = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -115,7 +114,7 @@ TEST(ChangePoints, AreRarelyFoundInNoise) {
   }
 }
 
-// A machine that gets slower step by step has no moment at which it became slow.
+// A machine that gets slower step by step has no single moment of change.
 TEST(ChangePoints, AreNotFoundInDrift) {
   Series series(6);
   for (const std::size_t count : {40U, 100U, 300U})
@@ -155,7 +154,7 @@ TEST(ChangePoints, AreFoundWhereTheyAre) {
   EXPECT_GE(step(100, 0.7, 20), 0.9);
   EXPECT_GE(step(300, 0, 3), 0.95);
   EXPECT_GE(step(300, 0.5, 5), 0.9);
-  EXPECT_GE(step(20'000, 0, 3), 0.9);  // looked at in blocks
+  EXPECT_GE(step(20'000, 0, 3), 0.9);  // reduced to blocks
 }
 
 TEST(ChangePoints, AreFoundThroughOutliersAndDrift) {

@@ -29,7 +29,7 @@ TEST(MannWhitney, HasTheTablesExactProbabilities) {
   EXPECT_NEAR(mannWhitney({1, 2, 3}, {4, 5, 6, 7}).pLower, 1.0 / 35, 1e-14);
 }
 
-// The share of all ways to share the values out whose U is as low, or as high, as the one seen.
+// The share of all splits of the values whose U is as low, or as high, as the observed one.
 RankTest counted(const std::vector<double>& first, const std::vector<double>& second) {
   std::vector<double> pool = first;
   pool.insert(pool.end(), second.begin(), second.end());
@@ -81,7 +81,7 @@ TEST(MannWhitney, OfManyValuesIsNearTheExactProbability) {
   // The exact two-sided value, by the recurrence of Mann and Whitney.
   std::vector<double> first = upTo(25);
   std::vector<double> second = upTo(25, 7.5);
-  // Of 625 pairs the first wins those where i > j + 6.5: 18 + 17 + … + 1.
+  // The first wins those of 625 pairs with i > j + 6.5: 18 + 17 + … + 1.
   const RankTest test = mannWhitney(first, second);
   EXPECT_FALSE(test.exact);
   EXPECT_NEAR(test.superiority, 1 - 171.0 / 625, 1e-12);

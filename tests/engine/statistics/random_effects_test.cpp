@@ -19,10 +19,10 @@ Group equallySure(const std::vector<double>& values, double variance) {
 }
 
 TEST(RandomEffects, VarianceBetweenIsWhatTheErrorsDoNotExplain) {
-  // Of equal errors: the variance of the values less theirs.
+  // Equal errors: the variance of the values minus that of the errors.
   EXPECT_NEAR(varianceBetween({equallySure({1, 2, 3, 4}, 0.5)}), 5.0 / 3 - 0.5, 1e-9);
   EXPECT_EQ(varianceBetween({equallySure({1, 2, 3, 4}, 2)}), 0) << "errors explain it all";
-  // The groups' means may differ: only what is within each counts.
+  // The groups' means may differ: only differences inside a group count.
   EXPECT_NEAR(varianceBetween({equallySure({1, 3}, 0.5), equallySure({101, 103}, 0.5)}), 1.5, 1e-9);
   EXPECT_EQ(varianceBetween({equallySure({1}, 0.5), equallySure({7}, 0.5)}), 0);
   EXPECT_EQ(varianceBetween({}), 0);
@@ -72,7 +72,7 @@ TEST(RandomEffects, OneMeasurementBorrowsItsVarianceFromTheOtherGroup) {
 }
 
 // Measurements of two groups whose true values are 0 and `apart`, in units of the deviation between
-// runs; errors within differ from run to run and are known with 8 degrees of freedom.
+// runs. Errors within runs vary, and are known with 8 degrees of freedom.
 class Simulation {
  public:
   explicit Simulation(unsigned seed) : random_(seed) {}

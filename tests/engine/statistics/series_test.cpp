@@ -43,7 +43,7 @@ TEST(Series, ErrorOfAMeanInBlocksOfOneIsTheTextbooks) {
   EXPECT_EQ(blockedError({3, 3, 3, 3}, 2, mean), 0);
 }
 
-// x(i) = φ x(i − 1) + noise: what a run looks like whose machine is slow for a while.
+// x(i) = φ x(i − 1) + noise, like a run on a machine that is slow for a while.
 std::vector<double> autoregressive(std::mt19937& random, int count, double phi) {
   std::normal_distribution<double> noise;
   std::vector<double> values;

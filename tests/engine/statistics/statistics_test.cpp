@@ -41,7 +41,7 @@ TEST(Statistics, NoiseOfAlternatingValuesIsNotZero) {
   EXPECT_NEAR(noiseAroundTrend({1, 2, 1, 2, 1, 2, 1}), 1.048, 0.001);
 }
 
-// The share of all splits of the pooled values whose rank sum is at most the one seen.
+// The share of all splits of the pooled values whose rank sum is at most the observed one.
 double exactProbability(const std::vector<double>& lower, const std::vector<double>& upper) {
   std::vector<double> pool = lower;
   pool.insert(pool.end(), upper.begin(), upper.end());

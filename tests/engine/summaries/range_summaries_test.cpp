@@ -1,4 +1,4 @@
-// Summary tables of ranges and launches that cross, of several hosts.
+// Summary tables of overlapping ranges and launches, on several hosts.
 #include "analysis/engine/summaries/summary_specs.h"
 #include "tests/engine/summaries/summaries_fixture.h"
 
@@ -108,7 +108,7 @@ class CrossingSummariesTest : public SummariesFixture {
   explicit CrossingSummariesTest(void (*write)(const std::string& path))
       : SummariesFixture(write) {}
 
-  // Of each row, the cells of these columns, in the order of a set.
+  // The cells of these columns of each row, as an ordered set.
   std::set<std::vector<SummaryCell>> cellsOf(std::string_view name, const Titles& titles) {
     std::set<std::vector<SummaryCell>> cells;
     for (const auto& row : rowsOf(name)) {
@@ -170,7 +170,7 @@ TEST_F(CrossingSummariesTest, KnowsCopiesOfManagedMemory) {
             (Cells{{"[CUDA memcpy Unified Host-to-Device]", whole(5)}}));
 }
 
-// Each row of a plan as "PARENT detail", where a loop is inside the one before it of that parent.
+// Each row of a plan as "PARENT detail", if a loop is inside the previous one with that parent.
 std::vector<std::pair<std::int64_t, std::string>> planOf(const store::Database& trace,
                                                          const std::string& query) {
   store::Statement rows = test::must(trace.prepare("EXPLAIN QUERY PLAN " + query));
@@ -180,7 +180,7 @@ std::vector<std::pair<std::int64_t, std::string>> planOf(const store::Database& 
   return plan;
 }
 
-// Otherwise a table takes time with the square of its launches.
+// Otherwise a table takes quadratic time in its launches.
 TEST_F(CrossingSummariesTest, ReadsNoTableInsideALoop) {
   const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
   for (const SummarySpec& spec : summarySpecs()) {
@@ -198,7 +198,7 @@ TEST_F(CrossingSummariesTest, ReadsNoTableInsideALoop) {
   }
 }
 
-// Ranges whose arguments are one text, as an import of Chrome's JSON has them.
+// Ranges whose arguments are one text, as in an import of Chrome's JSON.
 void writeImported(const std::string& path) {
   test::TraceBuilder trace(path);
   HostWriter host(trace, "a");

@@ -1,4 +1,4 @@
-// A trace that a test writes, and the summary tables of it.
+// A trace that a test writes, and its summary tables.
 #pragma once
 
 #include "analysis/engine/summaries/summaries.h"

@@ -14,9 +14,6 @@ namespace {
 
 using model::SliceKind;
 
-// A range "step" of 100 ns at 0 and one of 300 at 1000; in each a launch of 10 ns at its begin,
-// whose kernel "gemm" runs 50 ns after the call for 20 (first) and 60 ns; a copy of 3 MB in the
-// first.
 // Two metrics of two instances of an operation; the first has two stretches.
 void addCounters(test::TraceBuilder& trace,
                  model::DeviceMetric metric,
@@ -40,6 +37,9 @@ void addCounters(test::TraceBuilder& trace,
   }
 }
 
+// A range "step" of 100 ns at 0 and one of 300 at 1000; in each a launch of 10 ns at its begin,
+// whose kernel "gemm" runs 50 ns after the call for 20 (first) and 60 ns; a copy of 3 MB in the
+// first.
 void writeTrace(const std::string& path) {
   test::TraceBuilder trace(path);
   model::Host host;
@@ -219,7 +219,7 @@ Titles timed(const std::string& count, const Titles& labels) {
   return joined({{"Time (%)", "Total Time (ns)", count}, spread(), labels});
 }
 
-// As `nsys stats --format csv` prints them.
+// In the format of `nsys stats --format csv`.
 TEST_F(SummariesTest, HasTheColumnsThatNsightHasInItsOrder) {
   const std::map<std::string_view, Titles> tables = {
       {"nvtx_sum", timed("Instances", {"Style", "Range"})},

@@ -77,7 +77,7 @@ TEST_F(Trim, KeepsHandoffsOfTheIterationsWithTheirWakers) {
             11 * kMs);
 }
 
-// A phase around all of it and the process itself go on before and after.
+// A phase around all of it, and the process itself, extend before and after.
 TEST_F(Trim, TimesOfWhatWasKeptAreWithoutWhatWasCut) {
   test::TraceBuilder trace(input_);
   const auto host = trace.add(model::Host{.name = "h", .bootId = "b"});
@@ -132,7 +132,7 @@ Times timesOf(const store::Database& trace) {
   return times;
 }
 
-// Each alone, and two merges one after the other, the second with times that count from elsewhere.
+// Each alone, and two merges one after the other; the second has times with another origin.
 TEST_F(Trim, BesideOneThatIsWholeNothingOfThatIsCut) {
   const auto write = [&](std::int64_t rank) {
     test::TrainingRun run;

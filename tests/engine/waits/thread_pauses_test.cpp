@@ -23,7 +23,7 @@ TEST(IdlePauses, AreLongOnesWhereNobodyCountsTheThreadsTime) {
               ElementsAre(40 * kUs));
 }
 
-// 1,000 µs with pauses of 30 µs, in which the thread computed all the time.
+// 1,000 µs with pauses of 30 µs, in which the thread always computed.
 TEST(IdlePauses, AThreadThatRanAllTheTimeHadNone) {
   std::vector<Pause> pauses;
   for (std::int64_t at = 0; at < 25; ++at)

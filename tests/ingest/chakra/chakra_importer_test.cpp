@@ -48,7 +48,7 @@ class ChakraImporterTest : public ImportTest {
   }
 };
 
-// A node of the host that is as good as any.
+// An ordinary node of the host.
 std::string goodNode(std::uint64_t id = 9) {
   return ChakraMessage(id, "good", kChakraComp).time(5, 1).flag("is_cpu_op", true).bytes();
 }

@@ -1,5 +1,5 @@
-// Files that end too early, at any byte: what is whole is imported or the file is refused; nothing
-// crashes or hangs, and no event is there twice.
+// Files that end too early, at any byte: complete events are imported, or the file is refused.
+// Nothing crashes or hangs, and no event is imported twice.
 #include "analysis/ingest/import_job.h"
 #include "tests/ingest/input/gzip_text.h"
 #include "tests/support/run_program.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr int kCuts = 1000;
 constexpr int kEvents = 40;
 
-// An event of each sort that there is, over and over, and the members around them.
+// Repeats one event of each kind, with the members around them.
 std::string wholeTrace() {
   const std::string sorts[] = {
       R"({"ph": "X", "cat": "cpu_op", "name": "aten::é\\", "pid": 1, "tid": 2, "ts": 10.5, "dur": 3, "args": {"a": [1, {"b": "]}"}]}})",
@@ -37,7 +37,7 @@ std::string wholeTrace() {
 
 class CutFiles : public ::testing::TestWithParam<bool> {
  protected:
-  // How many events came out of the file; -1: it was refused.
+  // The number of imported events; -1: refused.
   std::int64_t import(const std::string& content) {
     const std::string file = folder_ / "rank0.json";
     const std::filesystem::path part = folder_ / "t.sonde";

@@ -1,4 +1,4 @@
-// Damages files at random, always in the same way, and imports each of them.
+// Damages files at random with a fixed seed, and imports each of them.
 #pragma once
 
 #include "analysis/store/trace_file.h"
@@ -36,12 +36,12 @@ inline std::string damagedCopy(const std::string& whole, Damage damage, std::mt1
 }
 
 struct DamageCount {
-  int whole = 0;    // imported, with or without something to say
+  int whole = 0;    // imported, with or without warnings
   int refused = 0;  // an error that names the file
 };
 
-// Imports `rounds` copies of `whole`, of each kind of damage in turn, by `import`, in transactions
-// that are taken back.
+// Imports `rounds` copies of `whole` by `import`, each kind of damage in turn, in transactions that
+// are rolled back.
 inline DamageCount importDamaged(const std::string& whole,
                                  const std::string& path,
                                  int rounds,
@@ -54,7 +54,7 @@ inline DamageCount importDamaged(const std::string& whole,
   DamageCount count;
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
-    std::filesystem::remove(path);  // a file written over would be flushed
+    std::filesystem::remove(path);  // overwriting a file would flush it
     writeText(path, damagedCopy(whole, static_cast<Damage>(round % 3), random));
     EXPECT_TRUE(writer->begin());
     const auto imported = import(*writer);

@@ -1,4 +1,4 @@
-// Imports files as `sonde import` does, and asks the trace that comes of them.
+// Imports files like `sonde import`, and queries the resulting trace.
 #pragma once
 
 #include "analysis/finalise/finaliser.h"
@@ -17,7 +17,7 @@ namespace sonde::ingest {
 
 class ImportTest : public ::testing::Test {
  protected:
-  // The files are of one job.
+  // Imports the files as one job.
   Result<void> importFiles(const std::vector<std::filesystem::path>& files) {
     const std::filesystem::path path = folder_ / "t.sonde";
     trace_.reset();
@@ -31,7 +31,7 @@ class ImportTest : public ::testing::Test {
     trace_.emplace(std::move(opened));
     return {};
   }
-  // The rows of a query of one column `concat_row`, with ' ' between them.
+  // The rows of a query with one column `concat_row`, joined by ' '.
   std::string rows(const std::string& sql) {
     auto statement = trace_->prepare(
         "SELECT group_concat(row, ' ') FROM (SELECT concat_row AS row FROM (" + sql + "))");

@@ -54,7 +54,7 @@ TEST(SlicePlacer, ARangeHoldsNothingAndKeepsOffTheFirstLane) {
   EXPECT_EQ(placer.place({5, 100, 120, false, true}).lane, 1);  // the first has ended
 }
 
-// Takes a moment, and would take an hour if each span looked at all that are open.
+// Takes a moment; it would take an hour if each span were compared with all open ones.
 TEST(SlicePlacer, AStaircaseOfSpansIsNotQuadratic) {
   SlicePlacer placer;
   constexpr std::int64_t kSteps = 300'000;
@@ -82,7 +82,7 @@ TEST(SlicePlacer, FindsTheInnermostSpanOfAnInstant) {
   EXPECT_EQ(placer.innermostAt(10), 0);
 }
 
-// Whatever comes: parents hold their children, and of one line no two slices overlap.
+// For any input: parents contain their children, and slices of one line do not overlap.
 TEST(SlicePlacer, MakesLinesWithoutOverlapOfAnything) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {

@@ -46,7 +46,7 @@ TEST(ExternalSorter, SortsAnyNumberOfRecordsInBoundedMemory) {
   }
 }
 
-// The values are those of reference/rl-scope.md, section 4, in runs of three on disk.
+// The values are from reference/rl-scope.md, section 4, in runs of three on disk.
 TEST(ExternalSorter, Case11MergesRunsThatHoldTheSame) {
   const test::TemporaryFolder folder;
   ExternalSorter<Record, ByKey> sorter(folder.path(), 3);

@@ -1,4 +1,4 @@
-// Texts as gzip would store them in a file.
+// Compresses texts as gzip files.
 #pragma once
 
 #include <gtest/gtest.h>

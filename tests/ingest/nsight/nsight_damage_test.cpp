@@ -1,4 +1,4 @@
-// Nsight Systems exports that are damaged, strange or none.
+// Nsight Systems exports that are damaged or strange, and files that are not exports.
 #include "analysis/ingest/nsight/nsight_importer.h"
 #include "tests/ingest/import/damaged_files.h"
 #include "tests/ingest/nsight/nsight_fixture.h"
@@ -75,6 +75,7 @@ TEST_F(NsightDamageTest, ExtremeTimesEndAsATraceOrAsAnError) {
   EXPECT_EQ(summary_.dropped.at("no time"), 3U);
 }
 
+// Other items could run code from the file in its reader, or never end.
 TEST_F(NsightDamageTest, OnlyTablesAndStoredColumnsAreRead) {
   make().fill();
   file_->run(
@@ -98,6 +99,7 @@ TEST_F(NsightDamageTest, OnlyTablesAndStoredColumnsAreRead) {
   EXPECT_THAT(summary_.warnings, Contains(HasSubstr("CUPTI_ACTIVITY_KIND_MEMSET cannot be read")));
 }
 
+// A table's page refers to one later page again and again, so that its rows repeat.
 TEST_F(NsightDamageTest, PagesThatComeAgainEndTheTable) {
   make().fill();
   file_->run(

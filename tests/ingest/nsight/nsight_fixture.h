@@ -1,4 +1,4 @@
-// The import of an Nsight Systems export that a test makes.
+// Imports an Nsight Systems export that a test makes.
 #pragma once
 
 #include "analysis/ingest/nsight/nsight_importer.h"

@@ -47,7 +47,7 @@ TEST_F(NsightImporterTest, EveryKnownVersionGivesTheSameTrace) {
   }
 }
 
-// As newer versions of Nsight call their tables.
+// Table names of newer versions of Nsight.
 TEST_F(NsightImporterTest, TablesWithAVersionInTheirNamesGiveTheSameTrace) {
   make().fill();
   mustImport();
@@ -101,7 +101,7 @@ TEST_F(NsightImporterTest, KeepsWhatTheDeviceTablesSay) {
                  "static_shared_bytes || '|' || dynamic_shared_bytes || '|' || local_bytes AS "
                  "concat_row FROM kernel ORDER BY start_ns LIMIT 1"),
             "1024|32|1024|64|8");
-  // The graph ran in another context, whose stream 7 is another stream.
+  // The graph ran in another context, whose stream 7 is a different stream.
   EXPECT_EQ(rows("SELECT n.text || '|' || graph_id || '|' || (SELECT count(DISTINCT stream_id) "
                  "FROM kernel) AS concat_row FROM kernel JOIN string n ON n.id = name_id WHERE "
                  "graph_id IS NOT NULL"),
@@ -221,7 +221,7 @@ TEST_F(NsightImporterTest, SamplesHaveTheirStacks) {
   file_->run(
       "INSERT INTO COMPOSITE_EVENTS(id, start, globalTid, cpuCycles) VALUES "
       "(1, 100, $TID, 9), (2, 200, $TID, 9), (3, 300, $TID, 9), (5, 350, $TID + 1, 9);");
-  // The innermost first, as Nsight writes them; one of a sample that is not there.
+  // The innermost first, as Nsight writes them; one frame belongs to a missing sample.
   file_->run(frames + "(2, 0, " + run + ", " + python + ", 7, 0, 0, 0), (2, 1, " + start + ", " +
              python + ", 5, 0, 0, 0), (1, 0, " + run + ", " + python + ", 6, 0, 0, 0), (1, 1, " +
              start + ", " + python + ", 5, 0, 0, 0), (3, 0, " + hash + ", " + python +
@@ -272,7 +272,7 @@ TEST_F(NsightImporterTest, TablesThatAreNotThereAreNamedAndTheRestIsImported) {
     mustImport();
     EXPECT_THAT(summary_.warnings, Contains(HasSubstr(std::string("(") + missing + ")")));
   }
-  // Nothing but kernels, without names, without anything that says when.
+  // Only kernels, without names and without the session's time.
   make().fill();
   for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME",
                             "NVTX_EVENTS",
@@ -290,8 +290,6 @@ TEST_F(NsightImporterTest, TablesThatAreNotThereAreNamedAndTheRestIsImported) {
   EXPECT_EQ(rows("SELECT name AS concat_row FROM host"), "report1");
 }
 
-// What a file could hold to make its reader run code of its own, or never end.
-// A page of a table names one page after it over and over, so that its rows come again and again.
 TEST_F(NsightImporterTest, NamesWithoutAKeyAreFound) {
   make().fill();
   file_->run(

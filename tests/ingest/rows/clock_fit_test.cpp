@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// A processor of 2.1 GHz whose host slews its monotonic clock by up to 100 ppm, slowly.
+// A processor of 2.1 GHz whose host slews its monotonic clock slowly by up to 100 ppm.
 struct SyntheticHost {
   std::uint64_t ticksAt(std::int64_t ns) const {
     const double seconds = static_cast<double>(ns) / 1e9;

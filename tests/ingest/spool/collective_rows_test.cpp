@@ -23,7 +23,7 @@ class EnqueuedCollectiveRows : public ::testing::Test {
       EXPECT_TRUE(dictionary_.define(static_cast<std::uint32_t>(id), word));
   }
 
-  // A recorder that takes up what the one before it left.
+  // A recorder that continues from the state of the one before it.
   void record(const std::function<void(CollectiveRows&)>& work) {
     std::vector<std::string> numbers = states();
     rig_.transaction([&](RowSink& sink) {
@@ -46,7 +46,7 @@ class EnqueuedCollectiveRows : public ::testing::Test {
     return row;
   }
 
-  // Which end at once if `ends`.
+  // They end at once if `ends`.
   void addMany(CollectiveRows& rows, std::uint64_t first, std::uint64_t count, bool ends) {
     for (std::uint64_t number = first; number < first + count; ++number) {
       rows.add(number, startingAt(1000), 0, 0);
@@ -114,7 +114,7 @@ TEST_F(EnqueuedCollectiveRows, OneThatOutlivesManyAndARecorderHasItsEnd) {
               ElementsAre("5|" + std::to_string(kMany + 1), "9|1"));
 }
 
-// Where nothing tells ends all wait for one.
+// If nothing reports ends, all wait for one.
 TEST_F(EnqueuedCollectiveRows, WhatComesOfOneThatIsForgottenIsCounted) {
   constexpr std::uint64_t kAll = CollectiveRows::kOthersMost + 2;
   record([&](CollectiveRows& rows) { addMany(rows, 1, kAll, false); });

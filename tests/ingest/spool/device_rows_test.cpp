@@ -210,7 +210,7 @@ TEST(DeviceRows, PoolsAreCounters) {
   EXPECT_THAT(rig.rows("SELECT pool FROM allocation"), ElementsAre("256"));
 }
 
-// Another device's pool may have the same address, as a later one may. Records come in no order.
+// Another device's pool may have the same address, and so may a later pool. Records are unordered.
 TEST(DeviceRows, APoolIsOneOfItsDeviceUntilItIsDestroyed) {
   SpoolBuilder spool;
   const auto add = [&](wire::DeviceMemoryKind kind, std::uint64_t ticks, std::uint32_t device) {

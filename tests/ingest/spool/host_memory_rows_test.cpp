@@ -1,4 +1,4 @@
-// What records of allocations become, in whichever order their slots are read.
+// Rows from allocation records, in any order of reading their slots.
 #include "analysis/ingest/spool/host_memory_rows.h"
 
 #include "tests/support/ingest_rig.h"
@@ -62,7 +62,7 @@ TEST(Allocations, OfOneAddressAreToldApartByTime) {
   SpoolBuilder spool;
   spool.thread(0, 11);
   spool.thread(1, 22);
-  // The slot of the thread that gives back is read first, and says so of both in a row.
+  // The slot of the freeing thread is read first, and its two releases come in a row.
   spool.add(1, RecordKind::Release, release(100, 150));
   spool.add(1, RecordKind::Release, release(200, 250));
   spool.add(0, RecordKind::Allocation, allocation(100, 1));
@@ -122,7 +122,7 @@ class AcrossRecorders : public ::testing::Test {
     });
   }
 
-  // A recorder that takes up what the one before it left.
+  // A recorder that continues from the state of the one before it.
   void record(const std::function<void(HostMemoryRows&)>& work) {
     rig_.transaction([&](RowSink& sink) {
       HostMemoryRows rows(sink, {nullptr, 0}, spool_, process_);
@@ -153,7 +153,7 @@ class AcrossRecorders : public ::testing::Test {
 TEST_F(AcrossRecorders, AnOpenOneIsEndedByTheNext) {
   record([&](HostMemoryRows& rows) {
     allocate(rows, 100, 1);
-    allocate(rows, 200, 2);  // what ended the first is not read yet
+    allocate(rows, 200, 2);  // the release of the first is not read yet
   });
   record([&](HostMemoryRows& rows) { rows.released(release(200, 250), 250); });
   EXPECT_THAT(rig_.rows(kAll), ElementsAre("malloc|1|100|-", "malloc|2|200|250"));

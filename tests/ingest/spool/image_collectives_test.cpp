@@ -20,7 +20,7 @@ constexpr const char* kTransfers =
 
 class Script {
  public:
-  // Thread 0 is a proxy, whose slot is read first; thread 1 the host's.
+  // Thread 0 is a proxy, whose slot is read first; thread 1 is the host's.
   void step(std::uint64_t collective, std::uint64_t begin, std::uint64_t end, std::uint8_t flags) {
     wire::ProxyStep record{};
     record.header.subject = channel();
@@ -169,7 +169,7 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
   record.number = 2;
   script.add(record);
   script.plan(1, 2, "RING");
-  script.plan(1, 3, "RING");  // of one that was lost
+  script.plan(1, 3, "RING");  // for a lost collective
   script.spool.add(0, RecordKind::CollectivePart, wire::CollectivePlan{});
   IngestRig rig;
   rig.ingest(script.spool);
@@ -181,7 +181,7 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
               ElementsAre("channels|4|2", "grouped|3|2", "launched_ns|105|2", "nccl_number|17|2"));
 }
 
-// More than are remembered come before they are stored.
+// More parts come than are remembered before they are stored.
 TEST(EnqueuedCollectives, ThatAreForgottenKeepWhatWasTold) {
   Script script;
   constexpr std::uint64_t kMany = 20'000;
@@ -219,7 +219,7 @@ TEST(EnqueuedCollectives, TheAbortOfTheirCommunicatorHasATime) {
 TEST(EnqueuedCollectives, WhatALaterRecorderTellsOfThemIsLeftAlone) {
   Script script;
   script.add(script.call(1, 100, 110));
-  wire::CollectiveEnd record{};  // its fields, whatever they mean, look like these
+  wire::CollectiveEnd record{};  // its fields look like these, whatever they mean
   record.header.detail = 3;
   record.ticks = 190;
   record.collective = 1;

@@ -1,4 +1,4 @@
-// What a record of a wait becomes.
+// Rows from wait records.
 #include "tests/support/ingest_rig.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ constexpr const char* kSlices =
     "SELECT s.kind, s.category, n.text, s.start_ns, s.dur_ns FROM slice s JOIN string n ON n.id = "
     "s.name_id ORDER BY s.id";
 
-// A wait from 100 to 150 on thread 0, whom the thread with this kernel id let go on at 140.
+// A wait from 100 to 150 on thread 0; the thread with this kernel id wakes it at 140.
 wire::Handoff wait(SpoolBuilder& spool, std::int32_t waker) {
   wire::Handoff record{};
   record.header.subject = spool.string("sem_wait");

@@ -1,4 +1,4 @@
-// Which iteration a value and a count of work belong to.
+// The iteration that a value or an amount of work belongs to.
 #include "collector/wire/iteration_keys.h"
 #include "tests/support/ingest_rig.h"
 

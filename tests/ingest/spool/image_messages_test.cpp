@@ -1,4 +1,4 @@
-// What a record of a message of MPI becomes.
+// Rows from records of MPI messages.
 #include "tests/support/ingest_rig.h"
 
 #include <gmock/gmock.h>

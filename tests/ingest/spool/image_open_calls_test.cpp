@@ -1,4 +1,4 @@
-// What the calls become that a process is in when its trace is written.
+// Rows from the calls that a process is in when its trace is written.
 #include "tests/support/ingest_rig.h"
 
 #include <gmock/gmock.h>
@@ -132,7 +132,7 @@ TEST(OpenCalls, AMessageHasTheSliceOfItsCallAndNoTransfer) {
   EXPECT_THAT(rig.rows("SELECT * FROM transfer"), IsEmpty());
 }
 
-// As MPI_Recv from MPI_ANY_SOURCE; before it the thread made another call.
+// For MPI_Recv from MPI_ANY_SOURCE; the thread made another call before it.
 TEST(OpenCalls, AReceiveFromAnybodyHasASliceOfItsOwn) {
   SpoolBuilder spool;
   spool.thread(0, 11);
@@ -168,7 +168,7 @@ TEST(OpenCalls, WhatNoCallCanBeIsLeftOut) {
   EXPECT_THAT(rig.rows("SELECT * FROM slice"), IsEmpty());
 }
 
-// A slot that its thread has left says nothing of where the thread is.
+// A slot that its thread has left does not show where the thread is.
 TEST(OpenCalls, OfAFullSlotMeanNothing) {
   SpoolBuilder spool;
   spool.thread(0, 11);

@@ -1,4 +1,4 @@
-// What an image tells of its process: its threads, its channels, its place in the job, its losses.
+// The facts about a process from its image: threads, channels, place in the job, losses.
 #include "analysis/ingest/spool/image_builder.h"
 #include "tests/support/ingest_rig.h"
 
@@ -96,7 +96,7 @@ TEST(ImageBuilder, LeavesAChannelAloneWhoseAddressesAreLongerThanItsDefinition) 
   const std::string_view file(reinterpret_cast<const char*>(spool.bytes().data()),
                               spool.bytes().size());
   auto* torn = reinterpret_cast<wire::ChannelDefinition*>(spool.bytes().data() + file.find("torn"));
-  (torn - 1)->remoteBytes = 5;  // four would be the padding's
+  (torn - 1)->remoteBytes = 5;  // four would match the padding
   IngestRig rig;
   rig.ingest(spool);
   EXPECT_THAT(rig.rows("SELECT local, remote FROM channel"), ElementsAre("10.0.0.1:1|10.0.0.2:2"));

@@ -1,4 +1,4 @@
-// What ImageBuilder keeps of threads over the life of a process.
+// ImageBuilder's state of threads over the life of a process.
 #include "analysis/ingest/spool/image_builder.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/ingest_rig.h"
@@ -132,7 +132,7 @@ TEST_F(ImageThreads, KnowsTheThreadsOfTheRecorderBefore) {
   end(*image, 4);
   image->finish({}, {}, {});
   EXPECT_THAT(rows("SELECT tid FROM thread ORDER BY id"), ElementsAre("3", "4", "5"));
-  // The first one's clock had got to 40 and runs backwards for nobody.
+  // The first one's clock had reached 40, and must not run backwards.
   EXPECT_THAT(rows("SELECT thread_id, kind, dur_ns FROM slice ORDER BY thread_id, kind"),
               ElementsAre("1|api|20", "2|api|10", "2|operation|25", "3|api|10"));
 }

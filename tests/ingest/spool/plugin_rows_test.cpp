@@ -1,4 +1,4 @@
-// What records of probes from outside become.
+// Rows from the records of external probes.
 #include "analysis/ingest/spool/image_builder.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/ingest_rig.h"
@@ -48,7 +48,7 @@ TEST(Plugins, SlicesAreOfTheCategoryOfTheirs) {
   spool.plugin(2, "store", "store", "2.0");
   addCall(spool, 1);
   addCall(spool, 2);
-  addCall(spool, 9);  // which nobody has defined
+  addCall(spool, 9);  // undefined
   IngestRig rig;
   rig.ingest(spool);
   EXPECT_THAT(
@@ -82,12 +82,12 @@ TEST(Plugins, CountersAreOnePerDefinition) {
   spool.thread(0, 11);
   spool.plugin(1, "toysim", "simulator", "1.0");
   spool.counter(1, 1, "energy", "J");
-  spool.counter(1, 1, "energy", "J");  // two threads were the first
+  spool.counter(1, 1, "energy", "J");  // two threads recorded it first
   spool.counter(2, 1, "worlds", "");
   addValue(spool, 1, 100, 4.5);
   addValue(spool, 2, 110, 2);
   addValue(spool, 1, 120, 4.25);
-  addValue(spool, 3, 130, 1);  // which nobody has defined
+  addValue(spool, 3, 130, 1);  // undefined
   IngestRig rig;
   rig.ingest(spool);
   EXPECT_THAT(rig.rows(kSamples),
@@ -137,7 +137,7 @@ TEST(Plugins, MistakesAreLossesOfTheirs) {
                           "toysim|end: not open on this thread|3|plugin toysim"));
 }
 
-// Two builders of one image, as of a recorder that was killed and of the next one.
+// Two builders of one image: one of a killed recorder, and one of the next recorder.
 class PluginsAfterARestart : public testing::Test {
  protected:
   PluginsAfterARestart() {
@@ -153,7 +153,7 @@ class PluginsAfterARestart : public testing::Test {
     process_.row.hostId = sink_->add(model::Host{.id = {}, .name = "host"});
     process_.row.startNs = 0;
   }
-  // With all definitions read, which are never recycled.
+  // Reads all definitions, which are never recycled.
   void read(ImageBuilder& image, const std::filesystem::path& spool) {
     auto reader = recorder::SpoolReader::open(spool, recorder::SpoolReader::Access::ReadOnly);
     ASSERT_TRUE(reader);

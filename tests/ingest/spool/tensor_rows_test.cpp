@@ -49,7 +49,7 @@ TEST(ReadTensor, PutsBucketsInTheOrderOfNumbers) {
   EXPECT_EQ(
       row.histogram,
       "[[-3.125,2],[-3,0],[-1.5625,1],[-1.5,0],[0,2],[0,0],[0.25,1],[0.5,0],[1,3],[1.0625,0]]");
-  EXPECT_EQ(row.quantiles[0], -3);  // the middle is outside of what there is
+  EXPECT_EQ(row.quantiles[0], -3);  // the middle is outside of the values' range
   EXPECT_EQ(row.quantiles[3], 0);   // the fifth of nine
   EXPECT_EQ(row.quantiles[6], 1.03);
 }

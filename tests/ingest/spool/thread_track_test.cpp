@@ -47,7 +47,7 @@ TEST(ThreadTrack, NestsScopes) {
   open(track, 3, 30);
   EXPECT_EQ(track.open()[2].slice.parentId, SliceId{2});
   EXPECT_EQ(track.open()[2].slice.depth, 2);
-  EXPECT_EQ(track.open()[2].slice.scopeId, SliceId{1});  // python slices are no scopes
+  EXPECT_EQ(track.open()[2].slice.scopeId, SliceId{1});  // python slices are not scopes
   const auto ended = track.close(3, 40);
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->slice.durNs, 10);
@@ -70,7 +70,7 @@ TEST(ThreadTrack, MovesWhatCrossesToALaneFurtherOut) {
   EXPECT_EQ(track.open()[2].slice.depth, 2);
   EXPECT_TRUE(track.open()[1].changed);
   open(track, 5, 60);
-  EXPECT_EQ(track.open()[3].slice.lane, 1);  // nests in what was moved
+  EXPECT_EQ(track.open()[3].slice.lane, 1);  // nests in the moved scope
   EXPECT_EQ(track.open()[0].slice.lane, 0);
 }
 

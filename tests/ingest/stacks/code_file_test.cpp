@@ -9,7 +9,7 @@
 namespace sonde::ingest {
 namespace {
 
-// An ELF file with nothing but its headers.
+// An ELF file that only has headers.
 std::vector<std::byte> fileOf(const std::vector<Elf64_Phdr>& segments, std::size_t bytes) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);

@@ -12,8 +12,8 @@ namespace {
 const int gInterpreter = 0;
 const int gOther = 0;
 
-// Calls by letters, innermost first: "L" a loop of the interpreter, other capitals calls of the
-// interpreter's file, "_" what threads begin with, small letters calls of other files.
+// Calls as letters, innermost first: "L" is a loop of the interpreter, other capitals are calls in
+// the interpreter's file, "_" is the start of a thread, small letters are calls in other files.
 std::vector<NativeCall> nativeOf(const std::string& letters) {
   std::vector<NativeCall> calls;
   for (const char each : letters)
@@ -26,7 +26,7 @@ std::vector<NativeCall> nativeOf(const std::string& letters) {
   return calls;
 }
 
-// Functions by digits, "!" behind one that native code has called.
+// Functions as digits; "!" follows one that native code called.
 std::vector<PythonCall> pythonOf(const std::string& digits) {
   std::vector<PythonCall> calls;
   for (const char each : digits) {

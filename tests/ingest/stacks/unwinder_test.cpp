@@ -1,4 +1,4 @@
-// Unwinds copies of this very program's stacks.
+// Unwinds copies of this program's own stacks.
 #include "analysis/ingest/stacks/unwinder.h"
 
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ std::uintptr_t stackTop() {
   return reinterpret_cast<std::uintptr_t>(base) + size;
 }
 
-// Also of what an address sanitizer has put between the variables of a stack.
+// Also copies what an address sanitizer put between a stack's variables.
 [[gnu::no_sanitize("address")]] void copyBytes(const volatile std::byte* from,
                                                std::vector<std::byte>& to) {
   for (std::size_t at = 0; at < to.size(); ++at)

@@ -1,4 +1,4 @@
-// Events of made-up files, as the field_*_test.cpp write them.
+// Events of synthetic files for field_*_test.cpp.
 #pragma once
 
 #include "tests/ingest/trace_event/trace_event_fixture.h"
@@ -9,7 +9,7 @@
 
 namespace sonde::ingest {
 
-// Where an event is: of which process and thread, and from when to when.
+// The place of an event: its process and thread, its begin and end.
 struct At {
   std::string pid = "100";
   int tid = 100;
@@ -49,7 +49,7 @@ inline std::string kernel(const std::string& name, int correlation, double ts, d
 
 class FieldFaults : public TraceEventImporterTest {
  protected:
-  // "KERNEL:OPERATION" of each kernel by name; "-": of none.
+  // "KERNEL:OPERATION" for each kernel by name; "-": no operation.
   std::string operations(const std::string& table = "kernel") {
     return rows(fmt::format(
         "WITH RECURSIVE up(work, id) AS (SELECT id, scope_id FROM {0} UNION ALL SELECT u.work, "

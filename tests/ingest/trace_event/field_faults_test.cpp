@@ -1,5 +1,5 @@
-// Faults that files of the field have had in what an event is: made-up files of each kind, with the
-// right values worked out by hand beside them.
+// Faults of real files in what their events are: a synthetic file for each kind, with the right
+// values computed by hand.
 #include "tests/ingest/trace_event/field_events.h"
 
 #include <gmock/gmock.h>
@@ -15,8 +15,8 @@ using ::testing::IsEmpty;
 // --- External id
 
 TEST_F(FieldFaults, TheKernelsOfAnOperatorAreThoseOfItsCallsInTheirOrder) {
-  // Two launches and a call that launches nothing, in an operator; the kernels stand the other way
-  // round in the file. Delays: 100 - 12, 200 - 32 µs.
+  // Two launches and a call without a launch, in an operator; the kernels are in the opposite order
+  // in the file. Delays: 100 - 12, 200 - 32 µs.
   const std::string id = R"("External id": 9)";
   const auto work = [&](const std::string& name, double ts) {
     return event("kernel", name, {"2", 0, ts, 10}, id);
@@ -36,7 +36,7 @@ TEST_F(FieldFaults, TheKernelsOfAnOperatorAreThoseOfItsCallsInTheirOrder) {
 }
 
 TEST_F(FieldFaults, WithoutCallsTheOperatorOfTheExternalIdIsTheScope) {
-  // 0 is the id of no operator.
+  // 0 is not the id of an operator.
   importEvents({annotation("fwd", {"100", 100, 0, 500}),
                 event("cpu_op", "aten::mm", {"100", 100, 10, 50}, R"("External id": 9)"),
                 event("cpu_op", "aten::add", {"100", 100, 70, 50}, R"("External id": 0)"),
@@ -72,7 +72,7 @@ TEST_F(FieldFaults, ACategoryOfItsOwnKeepsAnEventAnOperation) {
   EXPECT_EQ(rows("SELECT kind AS concat_row FROM slice ORDER BY id"), "operation operator range");
 }
 
-// --- kernels over later ones of their stream
+// --- kernels that overlap later ones of their stream
 
 TEST_F(FieldFaults, AKernelOverLaterOnesIsNamedWithBothBusyTimes) {
   // 0-10, then "long" 20-220 over five of 10 µs each (30, 60, 90, 120, 150), then 300-310. As
@@ -96,8 +96,8 @@ TEST_F(FieldFaults, AKernelOverLaterOnesIsNamedWithBothBusyTimes) {
 }
 
 TEST_F(FieldFaults, KernelsOfOneGraphAndThoseThatOverlapABitAreNotNamed) {
-  // All of one launch, as a graph's branches; and a chain in which each begins before the one
-  // before it has ended.
+  // All are of one launch, as a graph's branches; and a chain in which each begins before the
+  // previous one has ended.
   std::vector<std::string> events = {annotation("ProfilerStep#1", {"100", 100, 0, 500}),
                                      kernel("root", 1, 0, 100)};
   for (int at = 10; at < 90; at += 10)
@@ -138,7 +138,7 @@ TEST_F(FieldFaults, AnEscapeThatIsNoneInALabelOrKeyCostsNothing) {
       "a \\ud800 alone");
 }
 
-// --- rows of devices of other tools
+// --- device rows of other tools
 
 std::string named(const std::string& what,
                   const std::string& pid,
@@ -153,7 +153,7 @@ std::string named(const std::string& what,
 }
 
 TEST_F(FieldFaults, RowsOfXlasStreamsAreKernelsAndWhatSumsThemUpIsLeftOut) {
-  // The last event is {}, as XLA ends its lists, and is none.
+  // The last event is {}, XLA's end of a list, and does not count.
   importEvents({named("process_name", "3", 0, "host1 /device:GPU:2"),
                 named("thread_name", "3", 20, "Stream #20(Compute,MemcpyH2D)"),
                 named("thread_name", "3", 1, "XLA Modules"),
@@ -192,7 +192,7 @@ TEST_F(FieldFaults, WithoutStreamsTheOperationsOfATpuAreItsKernels) {
 }
 
 TEST_F(FieldFaults, ArrowsTieAscendsTasksToWhatStartedThem) {
-  // The copy and the wait are none of compute; the second task has no arrow.
+  // The copy and the wait do not count as compute; the second task has no arrow.
   const auto arrow = [](char phase, int pid, int tid, double ts) {
     return fmt::format(
         R"({{"ph": "{}", "bp": "e", "cat": "async_npu", "name": "async_npu", "id": "5", "pid": {}, "tid": {}, "ts": {}}})",

@@ -1,5 +1,5 @@
-// Faults that files of the field have had in whose an event is, and when: made-up files of each
-// kind, with the right values worked out by hand beside them.
+// Faults of real files in the owners and times of events: a synthetic file for each kind, with the
+// right values computed by hand.
 #include "analysis/ingest/import/process_label.h"
 #include "analysis/ingest/input/rank_in_name.h"
 #include "tests/ingest/trace_event/field_events.h"
@@ -19,8 +19,8 @@ using ::testing::IsEmpty;
 constexpr const char* kEvaluate = "autograd::engine::evaluate_function: MmBackward0";
 
 TEST_F(FieldFaults, AutogradsThreadWorksForTheThreadWithTheStepAmongOthersThatHaveAnnotations) {
-  // A loader annotates at the same time and began later; iterations tell who trains. The second
-  // function begins when "bwd" has ended, in the step alone.
+  // A loader annotates at the same time and began later; iterations show which thread trains. The
+  // second function begins when "bwd" has ended, in the step alone.
   importEvents({annotation("ProfilerStep#1", {"100", 100, 0, 1000}),
                 annotation("bwd", {"100", 100, 100, 300}),
                 annotation("prefetch", {"100", 300, 120, 800}),
@@ -37,8 +37,8 @@ TEST_F(FieldFaults, AutogradsThreadWorksForTheThreadWithTheStepAmongOthersThatHa
 }
 
 TEST_F(FieldFaults, ArrowsFromForwardToBackwardTellWhoseItIs) {
-  // Two threads train, each with a thread of autograd's; without the names of its functions, and
-  // with no steps. The arrow of each backward node begins on its forward thread.
+  // Two threads train, each with an autograd thread, without function names and without steps. The
+  // arrow of each backward node begins on its forward thread.
   const auto arrow = [](char phase, int id, int tid, double ts) {
     return fmt::format(
         R"({{"ph": "{}", "bp": "e", "cat": "fwdbwd", "name": "fwdbwd", "id": {}, "pid": 100, "tid": {}, "ts": {}}})",
@@ -96,7 +96,7 @@ TEST_F(FieldFaults, AThreadThatIsNotAutogradsKeepsWhatItDoesToItself) {
 // --- ranks that were merged into one file
 
 TEST_F(FieldFaults, EachTextOfAMergedFileIsAProcessWithCorrelationsOfItsOwn) {
-  // Without brackets, kernels before their launches, and rows of the profiler's own.
+  // Without brackets, kernels before their launches, and the profiler's own rows.
   const auto at = [](const char* pid, int tid, double ts, double dur) {
     return At{fmt::format("\"{}\"", pid), tid, ts, dur};
   };
@@ -124,8 +124,8 @@ TEST_F(FieldFaults, EachTextOfAMergedFileIsAProcessWithCorrelationsOfItsOwn) {
 }
 
 TEST_F(FieldFaults, CorrelationsThatNothingTellsApartAreSaidAndTiedToNone) {
-  // Two processes by number, kernels on rows of devices. "early" began before the second process
-  // launched anything; of "late" nothing tells whose it is.
+  // Two processes by number, kernels on device rows. "early" began before the second process
+  // launched anything; the owner of "late" is unknown.
   importEvents({annotation("one", {"501", 1, 0, 1000}),
                 annotation("two", {"502", 2, 0, 1000}),
                 launch(1, {"501", 1, 10, 5}),
@@ -157,13 +157,13 @@ TEST(ProcessLabels, GroupWhatIsOfOneRank) {
   EXPECT_THAT(ranksOfGroups({"[TP00-DP00]", "[TP00-DP01]"}), IsEmpty());
 }
 
-// --- times that cannot be
+// --- impossible times
 
 constexpr double kEpoch = 1'764'000'000'000'000;  // µs
 
 TEST_F(FieldFaults, WhatBeganBeforeAnyProfilerIsLeftOut) {
-  // Times since 1970: a kernel that begins at 0 and lasts until its end's true time, a slice at 3
-  // µs, a counter at 4 µs, and a kernel that never ended by its duration.
+  // Times since 1970: a kernel that begins at 0 and lasts until its true end, a slice at 3 µs, a
+  // counter at 4 µs, and a kernel whose duration never ends.
   importEvents({annotation("ProfilerStep#1", {"100", 100, kEpoch, 500}),
                 launch(1, {"100", 100, kEpoch + 10, 5}),
                 kernel("good", 1, kEpoch + 100, 50),
@@ -180,8 +180,8 @@ TEST_F(FieldFaults, WhatBeganBeforeAnyProfilerIsLeftOut) {
 }
 
 TEST_F(FieldFaults, ADevicesRecordsWithoutTimesAreLeftOutWhereTimesCountFromTheFile) {
-  // base + ts is 0 of the one; the other two have no duration, or 0 for both. A kernel at 0 that
-  // lasts is good: times count from the file's begin.
+  // base + ts is 0 for one; the other two have no duration, or 0 for both. A kernel at 0 with a
+  // duration is valid: times count from the file's begin.
   importEvents({annotation("ProfilerStep#1", {"100", 100, 0, 500}),
                 kernel("good", 1, 0, 50),
                 kernel("zero", 2, 0, 0),

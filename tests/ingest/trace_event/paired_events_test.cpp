@@ -1,4 +1,4 @@
-// What a Trace Event file says in several records: events by begin and end, and arrows.
+// Items that a Trace Event file writes as several records: events by begin and end, and arrows.
 #include "tests/ingest/trace_event/trace_event_fixture.h"
 
 #include <gtest/gtest.h>
@@ -114,11 +114,11 @@ TEST_F(PairedEventsTest, AnIdThatStartsAgainIsAnotherFlow) {
                 eventOf('s', "f", R"("id": 1, "ts": 45)"),
                 eventOf('s', "f", R"("id": 1, "ts": 5)"),
                 eventOf('f', "f", R"("id": 1, "ts": 25, "bp": "e")"),
-                // The second starts in no slice, so that its end is tied to nothing.
+                // The second starts outside of all slices, so that its end is not linked.
                 eventOf('s', "f", R"("id": 2, "ts": 5)"),
                 eventOf('s', "f", R"("id": 2, "ts": 15)"),
                 eventOf('f', "f", R"("id": 2, "ts": 25, "bp": "e")"),
-                // A clock that is behind.
+                // A clock that lags behind.
                 eventOf('s', "f", R"("id": 3, "ts": 25)"),
                 eventOf('f', "f", R"("id": 3, "ts": 5, "bp": "e")")});
   EXPECT_EQ(rows(kLinks), "0>20000 20000>0 40000>60000");

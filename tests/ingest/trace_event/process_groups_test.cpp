@@ -1,5 +1,5 @@
-// Who is in the communicators of a torch.profiler file: what its kernels say, and what the file
-// says beside them.
+// The members of the communicators of a torch.profiler file, from its kernels and from the file's
+// other facts.
 #include "tests/ingest/import/import_fixture.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,7 @@ using nlohmann::json;
 
 class ProcessGroups : public ImportTest {
  protected:
-  // A file of one rank, with an all-reduce for each of the arguments, behind what it says of
-  // groups.
+  // A file of one rank, with an all-reduce for each of the arguments, after its list of groups.
   static json fileOf(int rank, const std::vector<json>& calls, const json& config) {
     json events = json::array();
     for (const json& call : calls) {

@@ -1,4 +1,4 @@
-// What a Trace Event file says of devices: kernels, copies, synchronisation and collectives.
+// Device events of a Trace Event file: kernels, copies, synchronisation and collectives.
 #include "tests/ingest/trace_event/trace_event_fixture.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST_F(WorkEventsTest, JoinsKernelsToTheirLaunchesAndItsScope) {
            R"("ts": 30.5, "dur": 4)",
            R"({"correlation": 5, "device": 1, "stream": 7, "grid": [4, 2, 1], "block": [128, 1, 1],
                   "registers per thread": 30})"),
-       // As ROCm's tracer wrote them: numbers as texts.
+       // As in ROCm's tracer: numbers as texts.
        spanOf("kernel",
               "other",
               R"("ts": "40", "dur": "1.25")",
@@ -43,7 +43,7 @@ TEST_F(WorkEventsTest, JoinsKernelsToTheirLaunchesAndItsScope) {
   EXPECT_EQ(rows("SELECT kind || '|' || bytes AS concat_row FROM copy"), "host_to_device|256");
 }
 
-// One event of another process came first; the kernel is of the one that launched it.
+// An event of another process comes first; the kernel belongs to the process that launched it.
 TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
   importEvents(
       {R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9,
@@ -71,8 +71,8 @@ TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
             "9");
 }
 
-// Who compares with a reader of the file needs to know what its times count from; whole
-// microseconds are the same to all.
+// A comparison with another reader needs the base of the file's times. Whole microseconds are the
+// same in all readers.
 TEST_F(WorkEventsTest, NotesWhatTimesWithFractionsOfAMicrosecondCountFrom) {
   const std::string base =
       "SELECT a.value AS concat_row FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = "
@@ -137,7 +137,7 @@ TEST_F(WorkEventsTest, SaysWithWhomASendOrReceiveWas) {
       "send1 receive0 receive- send-");
 }
 
-// A number of its own and an ordinal would be taken for each other.
+// Sequence numbers and ordinals would be confused.
 TEST_F(WorkEventsTest, GivesNoOrdinalsWhereSomeHaveNumbers) {
   const auto call = [](int ts, const std::string& args) {
     return R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7,
