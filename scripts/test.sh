@@ -24,12 +24,19 @@ options=()
 if $all; then
   ./scripts/current_torch.sh
 fi
-# How often kill_test kills the target and the recorder.
-kills=$($all && echo 200,100 || echo 20,10)
-# A failed test runs once more, and is named at the end if it passes then.
+# How often kill_test kills the target and the recorder, and which tests run.
+kills=20,10
+excluded='gpu|bench|slow'
+if $all; then
+  kills=200,100
+  excluded='gpu|bench'
+  export SONDE_SLOW=1
+fi
+# Many tests wait most of their time, so one more than there are processors runs at once.
+# A test that fails is run once more, and named at the end if it passes then.
 log=build/dev/test.log
-SONDE_KILL_ROUNDS=${SONDE_KILL_ROUNDS:-$kills} ctest --preset dev -LE 'gpu|bench' --timeout 600 --repeat until-pass:2 "$@" |
-  tee "$log"
+SONDE_KILL_ROUNDS=${SONDE_KILL_ROUNDS:-$kills} ctest --preset dev -j "$(($(nproc) + 1))" -LE "$excluded" --timeout 600 \
+  --repeat until-pass:2 "$@" | tee "$log"
 
 if $all; then
   for preset in asan tsan; do
