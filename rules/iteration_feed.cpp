@@ -1,6 +1,6 @@
 #include "rules/iteration_feed.h"
 
-#include "analysis/store/iteration_nesting.h"
+#include "analysis/engine/iterations/iterations.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -41,20 +41,16 @@ Result<void> IterationFeed::readProcesses(const store::Database& trace) {
 }
 
 Result<void> IterationFeed::readIterations(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(const auto holders, store::readIterationHolders(trace));
-  SONDE_TRY_ASSIGN(Statement rows,
-                   trace.prepare("SELECT process_id, number, start_ns, dur_ns, id FROM iteration"
-                                 " WHERE dur_ns IS NOT NULL"
-                                 " ORDER BY process_id, number, start_ns"));
-  while (true) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      return {};
-    const std::int64_t process = rows.integer(0);
-    processes_[indexOf_.at(process)].steps.push_back(
-        {rows.integer(1),
-         {process, rows.integer(2), rows.integer(3), {}, holders.contains(rows.integer(4))}});
-  }
+  SONDE_TRY_ASSIGN(const auto iterations, engine::iterations::Iterations::read(trace));
+  for (const engine::iterations::Iteration& each : iterations.all())
+    if (each.durNs)
+      processes_[indexOf_.at(each.processId)].steps.push_back(
+          {each.number, {each.processId, each.startNs, *each.durNs, {}, each.isInner()}});
+  for (Process& process : processes_)
+    std::stable_sort(process.steps.begin(), process.steps.end(), [](const auto& a, const auto& b) {
+      return a.first < b.first;
+    });
+  return {};
 }
 
 Result<void> IterationFeed::readScalars(const store::Database& trace) {

@@ -1,11 +1,7 @@
 #include "analysis/engine/breakdown/iteration_spans.h"
 
 #include "analysis/engine/breakdown/event_times.h"
-#include "analysis/engine/iterations/masked_iterations.h"
-#include "analysis/store/each_row.h"
-#include "analysis/store/open_slice.h"
-
-#include <fmt/format.h>
+#include "analysis/engine/iterations/iterations.h"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +11,6 @@
 
 namespace sonde::engine::breakdown {
 namespace {
-
-using store::Statement;
 
 void inherit(TraceEvents& events) {
   std::unordered_map<std::int64_t, const ProcessEvents*> processes;
@@ -43,25 +37,17 @@ void inherit(TraceEvents& events) {
 }  // namespace
 
 Result<void> readIterations(const store::Database& trace, TraceEvents& events) {
-  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
+  SONDE_TRY_ASSIGN(const auto iterations, iterations::Iterations::read(trace));
   std::unordered_map<std::int64_t, std::vector<IterationSpan>> spans;  // by process
-  const auto add = [&](const Statement& row) -> Result<void> {
-    const std::int64_t begin = row.integer(2);
-    const std::int64_t end = row.isNull(3) ? kOpenEnd : endOf(begin, row.integer(3));
-    events.negative += row.integer(3) < 0 ? 1 : 0;
-    SONDE_TRY(checkTimes(begin, end));
-    const std::int64_t id = row.integer(4);
-    if (!masked.isInner(id))
-      spans[row.integer(0)].push_back({id, row.integer(1), masked.contains(id), begin, end});
-    return {};
-  };
-  // An iteration whose end was lost ends where the next begins, at the latest.
-  SONDE_TRY(
-      store::forEachRow(trace,
-                        fmt::format("SELECT process_id, number, start_ns, coalesce(dur_ns, {}), "
-                                    "id FROM iteration ORDER BY start_ns, id",
-                                    store::atMostSql("iteration.slice_id")),
-                        add));
+  for (const iterations::Iteration& each : iterations.all()) {
+    // An iteration whose end was lost ends where the next begins, at the latest.
+    const auto duration = each.durNs ? each.durNs : each.atMostNs;
+    const std::int64_t end = duration ? endOf(each.startNs, *duration) : kOpenEnd;
+    events.negative += duration.value_or(0) < 0 ? 1 : 0;
+    SONDE_TRY(checkTimes(each.startNs, end));
+    if (!each.isInner())
+      spans[each.processId].push_back({each.id, each.number, each.isMasked, each.startNs, end});
+  }
   for (ProcessEvents& process : events.processes)
     if (const auto own = spans.find(process.id); own != spans.end())
       process.iterations = std::move(own->second);

@@ -3,11 +3,12 @@
 #include "analysis/engine/calibration/calibrated_costs.h"
 #include "analysis/engine/correction/correct.h"
 #include "analysis/engine/correction/recorded_program.h"
-#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/iterations/iterations.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace sonde::engine::calibration {
@@ -19,27 +20,22 @@ using correction::RecordedProgram;
 using correction::Timeline;
 
 Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
+  SONDE_TRY_ASSIGN(const auto iterations, iterations::Iterations::read(trace));
+  std::map<std::int64_t, CostedProcess> byId;
+  for (const iterations::Iteration& each : iterations.all()) {
+    if (each.durNs.value_or(0) <= 0 || each.probeMask == 0 || each.isInner())
+      continue;
+    const auto [place, isNew] = byId.try_emplace(
+        each.processId,
+        CostedProcess{each.processId, iterations.fullMaskOf(each.processId), 0, {}});
+    CostedProcess& process = place->second;
+    ++process.made;
+    process.iterations.push_back(
+        {each.startNs, each.endNs(), each.probeMask, 0, {}, each.isDisturbed});
+  }
   std::vector<CostedProcess> processes;
-  SONDE_TRY(store::forEachRow(
-      trace,
-      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask, id FROM iteration "
-      "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY process_id, start_ns",
-      [&](const store::Statement& row) -> Result<void> {
-        if (masked.isInner(row.integer(4)))
-          return {};
-        if (processes.empty() || processes.back().id != row.integer(0))
-          processes.push_back({row.integer(0), masked.fullMaskOf(row.integer(0)), 0, {}});
-        CostedProcess& process = processes.back();
-        ++process.made;
-        process.iterations.push_back({row.integer(1),
-                                      row.integer(2),
-                                      row.integer(3),
-                                      0,
-                                      {},
-                                      masked.isDisturbed(row.integer(4))});
-        return {};
-      }));
+  for (auto& [id, process] : byId)
+    processes.push_back(std::move(process));
   return processes;
 }
 

@@ -26,10 +26,10 @@ struct CostedIteration {
 
 // One process, in the order of time. The first iteration of each block is left out: caches still
 // hold the previous block's data, and hooks were just installed or removed. Iterations during which
-// the recorder stored are left out if enough others exist (iterations::MaskedIterations).
+// the recorder stored are left out if enough others exist (iterations::Iterations).
 struct CostedProcess {
   std::int64_t id;
-  std::int64_t fullMask = 0;  // as iterations::MaskedIterations has it
+  std::int64_t fullMask = 0;  // as iterations::Iterations has it
   std::size_t made = 0;       // including those left out
   std::vector<CostedIteration> iterations;
 };

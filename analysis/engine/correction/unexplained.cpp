@@ -1,9 +1,8 @@
 #include "analysis/engine/correction/unexplained.h"
 
-#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/statistics/series.h"
 #include "analysis/model/words.h"
-#include "analysis/store/each_row.h"
 
 #include <algorithm>
 #include <bit>
@@ -30,20 +29,13 @@ struct Iteration {
 
 using Iterations = std::vector<Iteration>;  // of one process, in the order of time
 
-Result<std::map<std::int64_t, Iterations>> readIterations(
-    const store::Database& trace, const iterations::MaskedIterations& masked) {
+// By process.
+std::map<std::int64_t, Iterations> measurableOf(const iterations::Iterations& iterations) {
   std::map<std::int64_t, Iterations> processes;
-  SONDE_TRY(store::forEachRow(
-      trace,
-      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask, id FROM iteration "
-      "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY start_ns, id",
-      [&](const store::Statement& row) -> Result<void> {
-        if (masked.isInner(row.integer(4)))
-          return {};
-        processes[row.integer(0)].push_back(
-            {row.integer(1), row.integer(2), row.integer(3), masked.isDisturbed(row.integer(4))});
-        return {};
-      }));
+  for (const iterations::Iteration& each : iterations.all())
+    if (each.durNs.value_or(0) > 0 && each.probeMask != 0 && !each.isInner())
+      processes[each.processId].push_back(
+          {each.startNs, each.endNs(), each.probeMask, each.isDisturbed});
   return processes;
 }
 
@@ -174,15 +166,14 @@ double recorderShare(const store::Database& trace) {
 Result<Unexplained> unexplainedOf(const store::Database& trace,
                                   const CorrectedTimes& times,
                                   const CostTable& costs) {
-  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
-  SONDE_TRY_ASSIGN(const auto processes, readIterations(trace, masked));
+  SONDE_TRY_ASSIGN(const auto iterationsOfTrace, iterations::Iterations::read(trace));
   const RecordedProgram& program = *times.program();
   Mean share;
   Mean error;
-  for (const auto& [process, all] : processes) {
+  for (const auto& [process, all] : measurableOf(iterationsOfTrace)) {
     const Iterations iterations = withoutFirstOfBlocks(all);
     const auto lane = program.ofProcess.find(process);
-    const std::int64_t full = masked.fullMaskOf(process);
+    const std::int64_t full = iterationsOfTrace.fullMaskOf(process);
     if (iterations.empty() || full == 0 || lane == program.ofProcess.end())
       continue;
     const Unexplained found =

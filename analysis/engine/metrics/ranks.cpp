@@ -1,6 +1,6 @@
 #include "analysis/engine/metrics/ranks.h"
 
-#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/statistics/statistics.h"
 #include "analysis/store/statement.h"
 
@@ -16,11 +16,6 @@ namespace sonde::engine::metrics {
 namespace {
 
 using store::Statement;
-
-constexpr std::string_view kIterationSql =
-    "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id, i.id"
-    " FROM iteration i LEFT JOIN slice s ON s.id = i.slice_id"
-    " WHERE i.process_id = ?1 AND i.dur_ns >= 0 ORDER BY i.start_ns, i.id";
 
 // Signs that a process trains, the surest first.
 constexpr std::array<std::string_view, 3> kSubjects = {
@@ -57,31 +52,24 @@ Result<std::vector<RankProcess>> readSubjects(const store::Database& trace,
   }
 }
 
-Result<void> readIterations(const store::Database& trace,
-                            const iterations::MaskedIterations& masked,
-                            RankProcess& rank) {
-  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kIterationSql));
-  rows.bind(1, rank.processId);
+Result<void> addIterations(const iterations::Iterations& iterations, RankProcess& rank) {
   std::unordered_map<std::int64_t, std::int64_t> occurrences;  // by number
-  while (true) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      break;
-    SONDE_TRY_ASSIGN(const Interval time, intervalOf(rows.integer(1), rows.integer(2)));
-    const std::int64_t number = rows.integer(0);
-    const std::int64_t id = rows.integer(4);
-    if (masked.isInner(id)) {
-      rank.holders.emplace(id, masked.holderOf(id));
+  for (const iterations::Iteration& each : iterations.all()) {
+    if (each.processId != rank.processId || each.durNs.value_or(-1) < 0)
+      continue;
+    SONDE_TRY_ASSIGN(const Interval time, intervalOf(each.startNs, *each.durNs));
+    if (each.isInner()) {
+      rank.holders.emplace(each.id, each.holder);
       continue;
     }
-    // Counts masked ones too: on another rank they may not be masked.
-    const std::int64_t occurrence = occurrences[number]++;
-    if (masked.contains(id)) {
+    // Counts masked ones, too: on another rank they may not be masked.
+    const std::int64_t occurrence = occurrences[each.number]++;
+    if (each.isMasked) {
       rank.masked.push_back(time);
       ++rank.maskedCount;
     } else {
       rank.iterations.push_back(
-          {number, time.begin, rows.integer(2), rows.integer(3), id, occurrence});
+          {each.number, time.begin, *each.durNs, each.threadId, each.id, occurrence});
     }
   }
   rank.masked = normalise(std::move(rank.masked));
@@ -148,9 +136,9 @@ Result<std::vector<RankProcess>> readRanks(const store::Database& trace) {
     if (!ranks.empty())
       break;
   }
-  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
+  SONDE_TRY_ASSIGN(const auto iterations, iterations::Iterations::read(trace));
   for (RankProcess& rank : ranks) {
-    SONDE_TRY(readIterations(trace, masked, rank));
+    SONDE_TRY(addIterations(iterations, rank));
     SONDE_TRY(readWindow(trace, rank));
   }
   if (ranks.size() == 1) {

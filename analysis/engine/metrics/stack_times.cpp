@@ -1,8 +1,8 @@
 #include "analysis/engine/metrics/stack_times.h"
 
 #include "analysis/engine/intervals/intervals.h"
+#include "analysis/engine/iterations/iterations.h"
 #include "analysis/model/words.h"
-#include "analysis/store/iteration_nesting.h"
 #include "analysis/store/open_slice.h"
 #include "analysis/store/statement.h"
 #include "base/suggest.h"
@@ -202,22 +202,15 @@ Result<void> check(const store::Database& trace, const StackFilter& filter) {
 Result<std::map<std::int64_t, Intervals>> iterationsOf(const store::Database& trace,
                                                        std::int64_t first,
                                                        std::int64_t last) {
-  SONDE_TRY_ASSIGN(const auto holders, store::readIterationHolders(trace));
-  SONDE_TRY_ASSIGN(store::Statement rows,
-                   trace.prepare("SELECT process_id, start_ns, start_ns + dur_ns, id FROM iteration"
-                                 " WHERE number BETWEEN ?1 AND ?2"));
-  rows.bindAll(first, last);
+  SONDE_TRY_ASSIGN(const auto iterations, iterations::Iterations::read(trace));
   std::map<std::int64_t, Intervals> times;
   bool any = false;
-  for (;;) {
-    SONDE_TRY_ASSIGN(const bool more, rows.step());
-    if (!more)
-      break;
-    if (holders.contains(rows.integer(3)))
+  for (const iterations::Iteration& each : iterations.all()) {
+    if (each.number < first || each.number > last || each.isInner())
       continue;
     any = true;
-    if (!rows.isNull(2))
-      times[rows.integer(0)].push_back({rows.integer(1), rows.integer(2)});
+    if (each.durNs)
+      times[each.processId].push_back({each.startNs, each.endNs()});
   }
   if (!any)
     return Error{ErrorCode::InvalidArgument,

@@ -1,6 +1,6 @@
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/engine/diff/iteration_times.h"
-#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
@@ -68,12 +68,11 @@ class NestedIterations : public ::testing::Test {
   // The begins of the outermost iterations.
   std::vector<std::int64_t> outermost() {
     const auto trace = open();
-    const auto masked = must(MaskedIterations::read(trace));
+    const auto iterations = must(Iterations::read(trace));
     std::vector<std::int64_t> begins;
-    auto rows = must(trace.prepare("SELECT id, start_ns FROM iteration ORDER BY start_ns, id"));
-    while (must(rows.step()))
-      if (!masked.isInner(rows.integer(0)))
-        begins.push_back(rows.integer(1));
+    for (const Iteration& each : iterations.all())
+      if (!each.isInner())
+        begins.push_back(each.startNs);
     return begins;
   }
 
@@ -114,7 +113,11 @@ TEST_P(RandomIterations, InnerAreThoseThatLieWithinAnotherOneOfTheirThread) {
       span.length = std::nullopt;
     span.id = iteration(span.thread, span.begin, span.length);
   }
-  const auto masked = must(MaskedIterations::read(open()));
+  const auto iterations = must(Iterations::read(open()));
+  std::map<std::int64_t, std::int64_t> holders;  // by id of inner ones
+  for (const Iteration& each : iterations.all())
+    if (each.isInner())
+      holders.emplace(each.id, each.holder);
   const auto byId = [&](std::int64_t id) {
     return *std::find_if(
         spans.begin(), spans.end(), [&](const Span& span) { return span.id == id; });
@@ -122,14 +125,14 @@ TEST_P(RandomIterations, InnerAreThoseThatLieWithinAnotherOneOfTheirThread) {
   for (const Span& span : spans) {
     const bool isHeld = std::any_of(
         spans.begin(), spans.end(), [&](const Span& other) { return holds(other, span); });
-    EXPECT_TRUE(masked.isInner(span.id) || !isHeld) << span.begin << " of " << span.thread;
-    if (!masked.isInner(span.id))
+    EXPECT_TRUE(holders.contains(span.id) || !isHeld) << span.begin << " of " << span.thread;
+    if (!holders.contains(span.id))
       continue;
-    const Span holder = byId(masked.holderOf(span.id));
+    const Span holder = byId(holders.at(span.id));
     EXPECT_EQ(holds(holder, span), isHeld) << span.begin << " of " << span.thread;
     if (!isHeld) {
       EXPECT_FALSE(holder.length);
-      EXPECT_FALSE(masked.isInner(holder.id));
+      EXPECT_FALSE(holders.contains(holder.id));
       EXPECT_EQ(holder.thread, span.thread);
       EXPECT_LE(holder.begin, span.begin);
     }
@@ -141,11 +144,14 @@ TEST_F(NestedIterations, LieDirectlyWithinTheInnermost) {
   const auto batch = iteration(0, 10, 50);
   const auto micro = iteration(0, 20, 10);
   const auto next = iteration(0, 60, 40);
-  const auto masked = must(MaskedIterations::read(open()));
-  EXPECT_FALSE(masked.isInner(epoch));
-  EXPECT_EQ(masked.holderOf(batch), epoch);
-  EXPECT_EQ(masked.holderOf(micro), batch);
-  EXPECT_EQ(masked.holderOf(next), epoch);
+  std::map<std::int64_t, std::int64_t> holders;  // by id
+  const auto iterations = must(Iterations::read(open()));
+  for (const Iteration& each : iterations.all())
+    holders.emplace(each.id, each.holder);
+  EXPECT_EQ(holders.at(epoch), 0);
+  EXPECT_EQ(holders.at(batch), epoch);
+  EXPECT_EQ(holders.at(micro), batch);
+  EXPECT_EQ(holders.at(next), epoch);
 }
 
 // As after a kill.
@@ -168,12 +174,13 @@ TEST_F(NestedIterations, OneWhoseEndWasLostHoldsNeitherItsLikeNorWhereNoneHeldAn
 
 TEST_F(NestedIterations, DoNotSwitchProbes) {
   trace_.meta("sources", "annotation,torch,io");
-  const auto first = iteration(0, 0, 100, kAll);
+  iteration(0, 0, 100, kAll);
   iteration(0, 10, 20, kWithoutTorch);
-  const auto second = iteration(0, 100, 100, kAll);
-  const auto trace = open();
-  const auto masked = must(MaskedIterations::read(trace));
-  EXPECT_FALSE(masked.contains(first) || masked.contains(second));
+  iteration(0, 100, 100, kAll);
+  const auto iterations = must(Iterations::read(open()));
+  ASSERT_EQ(iterations.all().size(), 3U);
+  for (const Iteration& each : iterations.all())
+    EXPECT_FALSE(each.isMasked) << each.startNs;
 }
 
 TEST_F(NestedIterations, AreNoneOfReportDiffAndBreakdownAlike) {

@@ -1,14 +1,21 @@
-#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/iterations/iterations.h"
 
 #include "analysis/model/times.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
+#include "analysis/store/iteration_nesting.h"
+#include "analysis/store/open_slice.h"
+#include "analysis/store/read_rows.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,11 +33,7 @@ constexpr std::size_t kFewestOfBlock = 4;
 using Stretches = std::map<std::int64_t, std::int64_t>;
 using Storing = std::unordered_map<std::int64_t, Stretches>;  // by host
 
-struct Recorded {
-  std::int64_t id;
-  std::int64_t probes;  // a bit each
-  bool isDisturbed;
-};
+using OfProcess = std::vector<Iteration*>;  // by start, longer ones first
 
 // 0: the trace does not have the probes, or has different ones because several runs are merged.
 Result<std::int64_t> probesAskedFor(const store::Database& trace) {
@@ -49,28 +52,24 @@ Result<std::int64_t> probesAskedFor(const store::Database& trace) {
   return probes;
 }
 
-std::int64_t allOf(const std::vector<Recorded>& iterations, std::int64_t askedFor) {
+std::int64_t allOf(const OfProcess& iterations, std::int64_t askedFor) {
   std::int64_t seen = 0;
-  for (const Recorded& each : iterations)
-    seen |= each.probes;
+  for (const Iteration* each : iterations)
+    seen |= each->probeMask;
   // A run cannot request these probes by name; they are on unless switched off.
   const std::int64_t unnamed = model::probeBit("process") | model::probeBit("plugin");
   const bool isOfThisRun = (seen & ~unnamed & ~askedFor) == 0;
   return isOfThisRun ? askedFor | seen : seen;
 }
 
-// `iterations`: in the order of their begins.
-void addMasked(const std::vector<Recorded>& iterations,
-               std::int64_t all,
-               std::unordered_set<std::int64_t>& masked) {
+void mask(const OfProcess& iterations, std::int64_t all) {
   std::int64_t before = all;
-  for (const Recorded& each : iterations) {
-    const bool isFull = (each.probes & all) == all;
-    // An iteration in outline before this one does not mean a switch.
+  for (Iteration* each : iterations) {
+    const bool isFull = (each->probeMask & all) == all;
+    // Nothing was switched before an iteration that follows one in outline.
     const bool wasSwitched = before != 0 && (before & all) != all;
-    if (!isFull || wasSwitched)
-      masked.insert(each.id);
-    before = each.probes;
+    each->isMasked = !isFull || wasSwitched;
+    before = each->probeMask;
   }
 }
 
@@ -103,34 +102,31 @@ Result<Storing> readStoring(const store::Database& trace) {
 }
 
 // An iteration without a known end is in outline anyway. Invalid times are reported elsewhere.
-bool overlaps(const store::Statement& row, const Storing& storing) {
-  const auto ofHost = storing.find(row.integer(5));
-  const std::int64_t begin = row.integer(3);
-  const std::int64_t length = row.integer(4);
-  if (ofHost == storing.end() || length <= 0 || !model::isTime(begin) || !model::isTime(length))
+bool overlaps(const Iteration& iteration, const Stretches& ofHost) {
+  const std::int64_t begin = iteration.startNs;
+  const std::int64_t length = iteration.durNs.value_or(0);
+  if (length <= 0 || !model::isTime(begin) || !model::isTime(length))
     return false;
-  const auto after = ofHost->second.lower_bound(begin + length);
-  return after != ofHost->second.begin() && std::prev(after)->second > begin;
+  const auto after = ofHost.lower_bound(begin + length);
+  return after != ofHost.begin() && std::prev(after)->second > begin;
 }
 
 // Whether enough iterations are left without the disturbed ones. Takes them in the order of begins.
-bool suffices(const std::vector<Recorded>& iterations,
-              std::int64_t all,
-              const std::unordered_set<std::int64_t>& masked) {
+bool suffices(const OfProcess& iterations, std::int64_t all) {
   std::size_t full = 0;
   std::size_t off = 0;
   std::size_t blocks = 0;
   std::size_t ofBlock = 0;
   std::int64_t before = 0;
-  for (const Recorded& each : iterations) {
-    if (each.probes != before)
+  for (const Iteration* each : iterations) {
+    if (each->probeMask != before)
       ofBlock = 0;
-    before = each.probes;
-    if (each.isDisturbed || each.probes == 0)
+    before = each->probeMask;
+    if (each->isDisturbed || each->probeMask == 0)
       continue;
-    if ((each.probes & all) != all)
+    if ((each->probeMask & all) != all)
       ++off;
-    else if (!masked.contains(each.id))
+    else if (!each->isMasked)
       ++full;
     if (++ofBlock == kFewestOfBlock)
       ++blocks;
@@ -138,40 +134,68 @@ bool suffices(const std::vector<Recorded>& iterations,
   return std::min(full, off) >= kFewestIterations && blocks >= kFewestBlocks;
 }
 
-}  // namespace
-
-Result<MaskedIterations> MaskedIterations::read(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(const std::int64_t askedFor, probesAskedFor(trace));
+// Marks the iterations during which the recorder of their host stored.
+Result<void> markDisturbed(const store::Database& trace, std::vector<Iteration>& all) {
   SONDE_TRY_ASSIGN(const Storing storing, readStoring(trace));
-  MaskedIterations found;
-  SONDE_TRY_ASSIGN(found.holders_, store::readIterationHolders(trace));
-  std::unordered_map<std::int64_t, std::vector<Recorded>> byProcess;
+  std::unordered_map<std::int64_t, const Stretches*> ofProcess;
   SONDE_TRY(store::forEachRow(
-      trace,
-      "SELECT i.process_id, i.id, i.probe_mask, i.start_ns, i.dur_ns, p.host_id FROM "
-      "iteration i LEFT JOIN process p ON p.id = i.process_id ORDER BY i.start_ns, i.dur_ns DESC, "
-      "i.id",
-      [&](const store::Statement& row) -> Result<void> {
-        byProcess[row.integer(0)].push_back(
-            {row.integer(1), row.integer(2), overlaps(row, storing)});
+      trace, "SELECT id, host_id FROM process", [&](const store::Statement& row) -> Result<void> {
+        if (const auto host = storing.find(row.integer(1)); host != storing.end())
+          ofProcess.emplace(row.integer(0), &host->second);
         return {};
       }));
+  for (Iteration& each : all)
+    if (const auto host = ofProcess.find(each.processId); host != ofProcess.end())
+      each.isDisturbed = overlaps(each, *host->second);
+  return {};
+}
+
+}  // namespace
+
+std::int64_t Iteration::endNs() const noexcept {
+  std::int64_t end = 0;
+  return __builtin_add_overflow(startNs, *durNs, &end) ? INT64_MAX : end;
+}
+
+Result<Iterations> Iterations::read(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const std::int64_t askedFor, probesAskedFor(trace));
+  SONDE_TRY_ASSIGN(const auto holders, store::readIterationHolders(trace));
+  Iterations found;
+  SONDE_TRY_ASSIGN(found.all_,
+                   store::readAll<Iteration>(
+                       trace,
+                       fmt::format("SELECT i.*, s.thread_id, iif(i.dur_ns IS NULL, {}, NULL) AS "
+                                   "at_most_ns FROM iteration i LEFT JOIN slice s ON s.id = "
+                                   "i.slice_id ORDER BY i.start_ns, i.dur_ns DESC, i.id",
+                                   store::atMostSql("i.slice_id"))));
+  SONDE_TRY(markDisturbed(trace, found.all_));
+  std::unordered_map<std::int64_t, OfProcess> byProcess;
+  for (Iteration& each : found.all_) {
+    if (const auto holder = holders.find(each.id); holder != holders.end())
+      each.holder = holder->second;
+    byProcess[each.processId].push_back(&each);
+  }
   for (auto& [process, iterations] : byProcess) {
     const std::int64_t all = allOf(iterations, askedFor);
     found.fullMasks_.emplace(process, all);
-    std::erase_if(iterations, [&](const Recorded& each) { return found.isInner(each.id); });
-    addMasked(iterations, all, found.masked_);
-    if (!suffices(iterations, all, found.masked_))
-      continue;
-    for (const Recorded& each : iterations)
-      if (each.isDisturbed)
-        found.disturbed_.insert(each.id);
+    std::erase_if(iterations, [](Iteration* each) {
+      each->isDisturbed = each->isDisturbed && !each->isInner();
+      return each->isInner();
+    });
+    mask(iterations, all);
+    const bool leavesEnough = suffices(iterations, all);
+    for (Iteration* each : iterations) {
+      each->isDisturbed = each->isDisturbed && leavesEnough;
+      each->isMasked = each->isMasked || each->isDisturbed;
+    }
   }
-  found.masked_.insert(found.disturbed_.begin(), found.disturbed_.end());
+  std::sort(found.all_.begin(), found.all_.end(), [](const Iteration& a, const Iteration& b) {
+    return std::pair(a.startNs, a.id) < std::pair(b.startNs, b.id);
+  });
   return found;
 }
 
-std::int64_t MaskedIterations::fullMaskOf(std::int64_t processId) const {
+std::int64_t Iterations::fullMaskOf(std::int64_t processId) const {
   const auto found = fullMasks_.find(processId);
   return found == fullMasks_.end() ? 0 : found->second;
 }

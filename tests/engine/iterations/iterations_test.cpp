@@ -1,4 +1,4 @@
-#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/iterations/iterations.h"
 
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/engine/diff/iteration_times.h"
@@ -82,11 +82,20 @@ class Trace {
 };
 
 // The numbers of the masked ones, in a trace with one process.
-std::vector<std::int64_t> numbersOf(const store::Database& trace, const MaskedIterations& masked) {
+// A copy with default values if there is none with this id.
+Iteration find(const Iterations& iterations, std::int64_t id) {
+  for (const Iteration& each : iterations.all())
+    if (each.id == id)
+      return each;
+  ADD_FAILURE() << "no iteration " << id;
+  return {};
+}
+
+std::vector<std::int64_t> numbersOf(const store::Database& trace, const Iterations& masked) {
   std::vector<std::int64_t> numbers;
   auto rows = must(trace.prepare("SELECT id, number FROM iteration ORDER BY number"));
   while (must(rows.step()))
-    if (masked.contains(rows.integer(0)))
+    if (find(masked, rows.integer(0)).isMasked)
       numbers.push_back(rows.integer(1));
   return numbers;
 }
@@ -96,7 +105,7 @@ std::vector<std::int64_t> maskedOf(std::string_view sources,
   Trace made(sources);
   made.process(masks);
   const auto trace = made.open();
-  return numbersOf(trace, must(MaskedIterations::read(trace)));
+  return numbersOf(trace, must(Iterations::read(trace)));
 }
 
 TEST(MaskedIterations, AreThoseWithoutAProbeAndTheFirstAfterThem) {
@@ -122,7 +131,7 @@ TEST(MaskedIterations, GoByTheProcessWhereNothingElseSaysWhatItWasAskedFor) {
     const auto part = made.process({kWithoutTorch, kWithoutTorch});
     const auto several = made.process({0b1000'0001, 0b111});
     const auto trace = made.open();
-    const auto masked = must(MaskedIterations::read(trace));
+    const auto masked = must(Iterations::read(trace));
     EXPECT_EQ(masked.fullMaskOf(full.value), kAll);
     EXPECT_EQ(masked.fullMaskOf(part.value), kWithoutTorch);
     EXPECT_EQ(masked.fullMaskOf(several.value), 0b1000'0111) << "not the largest number";
@@ -137,7 +146,7 @@ TEST(MaskedIterations, GoByWhatTheRunWasAskedForAndNotByWhatIsThere) {
   const auto part = made.process({kWithoutTorch, kWithoutTorch});
   const auto more = made.process({kAll | plugin, kAll});
   const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
+  const auto masked = must(Iterations::read(trace));
   EXPECT_EQ(masked.fullMaskOf(part.value), kAll);
   EXPECT_EQ(masked.fullMaskOf(more.value), kAll | plugin);
   EXPECT_THAT(numbersOf(trace, masked), ElementsAre(0, 1, 1));
@@ -162,17 +171,17 @@ TEST(MaskedIterations, OfACalibratedRunAreThoseDuringWhichTheRecorderStored) {
   made.stores(1000, 2000);  // the job is over
   made.stores(7, 7);
   const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
+  const auto masked = must(Iterations::read(trace));
   Trace other("annotation,torch,io");
   other.process(blocksOfTen(20));
   const auto undisturbed = other.open();
-  auto expected = numbersOf(undisturbed, must(MaskedIterations::read(undisturbed)));
+  auto expected = numbersOf(undisturbed, must(Iterations::read(undisturbed)));
   expected.insert(expected.end(), {3, 4, 44, 45});
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(numbersOf(trace, masked), expected);
   std::vector<std::int64_t> disturbed;
   for (std::int64_t id = 1; id <= 200; ++id)
-    if (masked.isDisturbed(id))
+    if (find(masked, id).isDisturbed)
       disturbed.push_back(id - 1);
   EXPECT_THAT(disturbed, ElementsAre(3, 4, 12, 13, 14, 44, 45));
   EXPECT_EQ(masked.fullMaskOf(1), kAll);
@@ -194,9 +203,10 @@ TEST(MaskedIterations, OfACalibratedRunAreThoseThatAnyOfRandomStretchesOverlaps)
         expected.insert(at + 1);
     }
     const auto trace = made.open();
-    const auto masked = must(MaskedIterations::read(trace));
+    const auto masked = must(Iterations::read(trace));
     for (std::int64_t id = 1; id <= 400; ++id)
-      EXPECT_EQ(masked.isDisturbed(id), expected.contains(id)) << "round " << round << ", " << id;
+      EXPECT_EQ(find(masked, id).isDisturbed, expected.contains(id))
+          << "round " << round << ", " << id;
   }
 }
 
@@ -209,9 +219,9 @@ TEST(MaskedIterations, WhatIsNoTimeOfStoringDisturbsNothing) {
   made.stores(6, 6, INT64_MAX);
   made.stores(INT64_MIN / 100, INT64_MIN / 100, INT64_MAX);  // ends after 0
   const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
+  const auto masked = must(Iterations::read(trace));
   for (const std::int64_t id : {1, 4, 7})
-    EXPECT_FALSE(masked.isDisturbed(id));
+    EXPECT_FALSE(find(masked, id).isDisturbed);
 }
 
 TEST(MaskedIterations, ARecorderDisturbsItsOwnHostAlone) {
@@ -222,11 +232,11 @@ TEST(MaskedIterations, ARecorderDisturbsItsOwnHostAlone) {
   made.process(blocksOfTen(20));
   made.stores(3, 5);
   const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
+  const auto masked = must(Iterations::read(trace));
   for (const std::int64_t number : {3, 4}) {
-    EXPECT_TRUE(masked.contains(number + 1));
-    EXPECT_FALSE(masked.contains(200 + number + 1));
-    EXPECT_TRUE(masked.contains(400 + number + 1));
+    EXPECT_TRUE(find(masked, number + 1).isMasked);
+    EXPECT_FALSE(find(masked, 200 + number + 1).isMasked);
+    EXPECT_TRUE(find(masked, 400 + number + 1).isMasked);
   }
 }
 
@@ -235,9 +245,9 @@ TEST(MaskedIterations, WhatWasStoredDoesNotCountInARunThatDidNotCalibrate) {
   made.process(blocksOfTen(20));
   made.stores(3, 5);
   const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
-  EXPECT_FALSE(masked.contains(4));
-  EXPECT_FALSE(masked.isDisturbed(4));
+  const auto masked = must(Iterations::read(trace));
+  EXPECT_FALSE(find(masked, 4).isMasked);
+  EXPECT_FALSE(find(masked, 4).isDisturbed);
 }
 
 // The number of 200 iterations that do not count if the recorder stored during all from `first` on.
@@ -247,10 +257,10 @@ std::size_t disturbedFrom(std::int64_t first, const std::vector<std::int64_t>& m
   made.process(masks);
   made.stores(first, 200);
   const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
+  const auto masked = must(Iterations::read(trace));
   std::size_t count = 0;
   for (std::int64_t id = 1; id <= static_cast<std::int64_t>(masks.size()); ++id)
-    count += masked.isDisturbed(id) ? std::size_t{1} : 0;
+    count += find(masked, id).isDisturbed ? std::size_t{1} : 0;
   return count;
 }
 
