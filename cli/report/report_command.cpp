@@ -18,31 +18,6 @@ namespace sonde::cli {
 
 namespace metrics = engine::metrics;
 
-Result<JobReport> readReport(const store::Database& trace,
-                             std::optional<double> peakFlops,
-                             const metrics::Clocks& clocks) {
-  JobReport report;
-  SONDE_TRY_ASSIGN(std::vector<metrics::RankProcess> ranks, metrics::readRanks(trace));
-  SONDE_TRY_ASSIGN(report.facts, metrics::readFacts(trace));
-  SONDE_TRY_ASSIGN(report.standstill, engine::standstill::readStandstill(trace));
-  SONDE_TRY_ASSIGN(report.traffic, metrics::trafficOf(trace, ranks));
-  SONDE_TRY_ASSIGN(report.conservation, metrics::conservationOf(trace));
-  SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));
-  SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
-  SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
-  SONDE_TRY_ASSIGN(report.devices, engine::device::summarise(trace, ranks));
-  for (const metrics::RankProcess& rank : ranks) {
-    SONDE_TRY_ASSIGN(const metrics::RankWork work, metrics::workOf(trace, rank, peakFlops));
-    report.rawThroughput.push_back(metrics::throughputOf(rank, work));
-    report.throughput.push_back(metrics::throughputOf(rank, work, clocks.best()));
-  }
-  SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.rawThroughput, clocks));
-  SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));
-  report.ranks = std::move(times.ranks);
-  report.recordingCost = std::move(times.cost);
-  return report;
-}
-
 namespace {
 
 class ReportCommand : public Command {
@@ -136,12 +111,12 @@ Table operationTable(const JobReport& report) {
 
 Result<JobReport> ReportCommand::read(const store::Database& trace) const {
   SONDE_TRY_ASSIGN(const metrics::Clocks clocks, readClocks(correction_, trace));
-  return readReport(trace, peakFlops_, clocks);
+  return engine::report::readReport(trace, peakFlops_, clocks);
 }
 
 // Adds HTA's definitions; in JSON beside everything else.
 Result<std::string> ReportCommand::compared(const store::Database& trace) const {
-  SONDE_TRY_ASSIGN(const HtaReport hta, readHta(trace));
+  SONDE_TRY_ASSIGN(const HtaReport hta, engine::hta::readHta(trace));
   if (format_ == Format::Table)
     return renderHta(hta);
   if (format_ == Format::Csv)

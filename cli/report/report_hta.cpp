@@ -173,32 +173,6 @@ std::string listOf(std::vector<std::int64_t> numbers) {
 
 }  // namespace
 
-Result<HtaReport> readHta(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(const std::vector<hta::RankEvents> ranks, hta::readEvents(trace));
-  HtaReport report;
-  std::set<std::int64_t> steps;
-  for (const hta::RankEvents& events : ranks) {
-    for (const hta::Step& step : events.steps)
-      steps.insert(step.number);
-    if (events.events.empty())
-      continue;
-    HtaRank& rank = report.ranks.emplace_back();
-    rank.name = events.process.name;
-    rank.rank = events.process.rank;
-    rank.temporal = hta::temporalOf(events);
-    rank.overlap = hta::overlapOf(events);
-    rank.kernels = hta::kernelTimes(events);
-    rank.idle = hta::idleOf(events);
-    rank.queues = hta::queuesOf(events);
-    rank.bandwidth = hta::memoryBandwidthOf(events);
-    rank.launches = hta::launchesOf(events);
-  }
-  report.steps.assign(steps.begin(), steps.end());
-  report.types = hta::typeTimes(ranks);
-  report.stragglers = hta::stragglersOf(ranks);
-  return report;
-}
-
 Table htaTable(const HtaReport& report) {
   Table table{{rankColumn(),
                {"kernel_time_ns", "kernel time", ColumnKind::DurationNs},

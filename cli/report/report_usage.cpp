@@ -1,6 +1,5 @@
 #include "cli/report/report_usage.h"
 
-#include "analysis/engine/device/device_work.h"
 #include "analysis/engine/statistics/change_points.h"
 #include "cli/report/report_devices.h"
 #include "cli/report/report_usage_tables.h"
@@ -24,17 +23,6 @@ using engine::changes::Moved;
 using engine::changes::RankChanges;
 using engine::energy::EnergyUse;
 using nlohmann::json;
-
-metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices,
-                            const metrics::Clock& clock) {
-  metrics::Intervals busy;
-  for (const device::DeviceWork& each : devices)
-    for (const device::StreamWork& stream : each.streams)
-      for (const device::Work& work : stream.work)
-        busy.push_back({clock.ofStream(stream.streamId, work.begin),
-                        clock.ofStream(stream.streamId, work.end)});
-  return metrics::normalise(std::move(busy));
-}
 
 // The peak and its holders; unknown holders come last.
 std::string memoryText(const metrics::MemoryUse& use) {
@@ -244,32 +232,6 @@ void appendVerdicts(Lines& lines, const UsageReport& usage) {
 }
 
 }  // namespace
-
-Result<UsageReport> readUsage(const store::Database& trace,
-                              const std::vector<metrics::RankProcess>& ranks,
-                              const std::vector<metrics::Throughput>& throughput,
-                              const engine::metrics::Clocks& clocks) {
-  UsageReport usage;
-  SONDE_TRY_ASSIGN(usage.memory, metrics::memoryUses(trace, ranks));
-  SONDE_TRY_ASSIGN(usage.files, metrics::fileCallsOf(trace, ranks));
-  SONDE_TRY_ASSIGN(usage.changes,
-                   engine::changes::iterationChanges(
-                       trace, ranks, {clocks.correction().has_value(), clocks.measured()}));
-  SONDE_TRY_ASSIGN(usage.energy, engine::energy::energyUses(trace, ranks, throughput));
-  for (const metrics::RankProcess& rank : ranks) {
-    SONDE_TRY_ASSIGN(const auto devices, device::readDevices(trace, rank.processId));
-    std::optional<metrics::Intervals> busy;
-    if (!devices.empty())
-      busy = busyTime(devices, clocks.best());
-    SONDE_TRY_ASSIGN(metrics::RankStalls stalls,
-                     metrics::stallsOf(trace, rank, busy, clocks.best()));
-    usage.stalls.push_back(std::move(stalls));
-    SONDE_TRY_ASSIGN(auto bound, device::boundTimes(trace, rank, devices));
-    if (!bound.empty())
-      usage.bound.push_back({rank.rank, rank.name, std::move(bound)});
-  }
-  return usage;
-}
 
 Lines usageLines(const UsageReport& usage, std::size_t limit) {
   Lines lines;
