@@ -1,8 +1,9 @@
 // Waits of ranks for each other.
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/model/words.h"
-#include "analysis/store/each_row.h"
+#include "analysis/store/read_rows.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +13,6 @@
 
 namespace sonde::engine::waits {
 namespace {
-
-using store::Statement;
 
 // A rank's part of a collective.
 struct RankPart {
@@ -67,53 +66,57 @@ class Parts {
   std::vector<RankPart> parts_;
 };
 
+// A rank's call of a collective, or the kernel of it.
+struct RankCall {
+  std::string jobKey;
+  std::int64_t seq = 0;
+  std::int64_t hostId = 0;
+  std::string op;
+  std::int64_t laneId = 0;  // of its thread, or stream
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  bool isRoot = false;
+  std::optional<std::int64_t> callEndNs;  // of a call
+
+  SONDE_COLUMNS(jobKey, seq, hostId, op, laneId, startNs, endNs, isRoot, callEndNs)
+};
+
 // Clocks of different hosts differ: a rank meets only ranks of its own host.
-constexpr const char* kOrder = " ORDER BY g.job_key, c.seq, p.host_id, c.op";
+constexpr const char* kCalls =
+    "SELECT g.job_key, c.seq, p.host_id, c.op, s.thread_id AS lane_id, c.start_ns, c.start_ns + "
+    "c.dur_ns AS end_ns, c.root IS NOT NULL AND c.root = g.position AS is_root, s.start_ns + "
+    "s.dur_ns AS call_end_ns FROM collective c JOIN communicator g ON g.id = c.communicator_id "
+    "JOIN process p ON p.id = c.process_id JOIN slice s ON s.id = c.slice_id WHERE c.seq IS NOT "
+    "NULL AND c.dur_ns IS NOT NULL AND c.kernel_id IS NULL AND g.backend <> 'nccl' "
+    "ORDER BY g.job_key, c.seq, p.host_id, c.op";
+constexpr const char* kKernels =
+    "SELECT g.job_key, c.seq, p.host_id, c.op, k.stream_id AS lane_id, k.start_ns, k.start_ns + "
+    "k.dur_ns AS end_ns, c.root IS NOT NULL AND c.root = g.position AS is_root, NULL AS "
+    "call_end_ns FROM collective c JOIN communicator g ON g.id = c.communicator_id JOIN process p "
+    "ON p.id = c.process_id JOIN kernel k ON k.id = c.kernel_id WHERE c.seq IS NOT NULL AND "
+    "k.dur_ns IS NOT NULL ORDER BY g.job_key, c.seq, p.host_id, c.op";
 
 // A rank's call does not end before all the ranks it needs have come.
 Result<void> readCalls(const store::Database& trace, WaitSink& sink) {
   Parts parts(sink);
-  return store::forEachRow(
-      trace,
-      std::string("SELECT g.job_key, c.seq, p.host_id, c.op, s.thread_id, c.start_ns, c.start_ns + "
-                  "c.dur_ns, c.root IS NOT NULL AND c.root = g.position, s.start_ns + s.dur_ns "
-                  "FROM collective c JOIN communicator g ON g.id = c.communicator_id JOIN process "
-                  "p ON p.id = c.process_id JOIN slice s ON s.id = c.slice_id WHERE c.seq IS NOT "
-                  "NULL AND c.dur_ns IS NOT NULL AND c.kernel_id IS NULL AND g.backend <> 'nccl'") +
-          kOrder,
-      [&](const Statement& row) -> Result<void> {
-        const std::int64_t begin = row.integer(5);
-        const std::int64_t end = row.integer(6);
-        const std::int64_t callEnd = row.isNull(8) ? end : row.integer(8);
-        parts.add(
-            {std::string(row.text(0)), row.integer(1), row.integer(2), std::string(row.text(3))},
-            {sink.laneOfThread(row.integer(4)),
-             begin,
-             sink.waitsFrom(row.integer(4), begin, callEnd, end),
-             end,
-             row.integer(7) != 0});
-        return {};
-      });
+  return store::forEach<RankCall>(trace, kCalls, [&](const RankCall& row) {
+    parts.add(
+        {row.jobKey, row.seq, row.hostId, row.op},
+        {sink.laneOfThread(row.laneId),
+         row.startNs,
+         sink.waitsFrom(row.laneId, row.startNs, row.callEndNs.value_or(row.endNs), row.endNs),
+         row.endNs,
+         row.isRoot});
+  });
 }
 
 // If devices run the collective, their kernels wait for each other.
 Result<void> readKernels(const store::Database& trace, WaitSink& sink) {
   Parts parts(sink);
-  return store::forEachRow(
-      trace,
-      std::string("SELECT g.job_key, c.seq, p.host_id, c.op, k.stream_id, k.start_ns, k.start_ns + "
-                  "k.dur_ns, c.root IS NOT NULL AND c.root = g.position FROM collective c JOIN "
-                  "communicator g ON g.id = c.communicator_id JOIN process p ON p.id = "
-                  "c.process_id JOIN kernel k ON k.id = c.kernel_id WHERE c.seq IS NOT NULL AND "
-                  "k.dur_ns IS NOT NULL") +
-          kOrder,
-      [&](const Statement& row) -> Result<void> {
-        const std::int64_t begin = row.integer(5);
-        parts.add(
-            {std::string(row.text(0)), row.integer(1), row.integer(2), std::string(row.text(3))},
-            {sink.laneOfStream(row.integer(4)), begin, begin, row.integer(6), row.integer(7) != 0});
-        return {};
-      });
+  return store::forEach<RankCall>(trace, kKernels, [&](const RankCall& row) {
+    parts.add({row.jobKey, row.seq, row.hostId, row.op},
+              {sink.laneOfStream(row.laneId), row.startNs, row.startNs, row.endNs, row.isRoot});
+  });
 }
 
 }  // namespace

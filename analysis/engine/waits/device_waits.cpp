@@ -5,6 +5,7 @@
 #include "analysis/engine/waits/device_launches.h"
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
+#include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <map>
@@ -98,6 +99,54 @@ struct Call {
   std::int64_t end;
 };
 
+// A kernel or copy, and the call that launched it, if known.
+struct LaunchedWork {
+  std::int64_t streamId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  std::int64_t threadId = 0;
+  std::optional<std::int64_t> calledNs;
+  std::optional<std::int64_t> returnedNs;
+  std::int64_t nameId = 0;
+  bool isCopy = false;
+
+  SONDE_COLUMNS(streamId, startNs, endNs, threadId, calledNs, returnedNs, nameId, isCopy)
+};
+
+// A stream that waits for an event of another one.
+struct EventWait {
+  std::int64_t streamId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t recordedStreamId = 0;
+  std::int64_t recordedNs = 0;
+
+  SONDE_COLUMNS(streamId, startNs, recordedStreamId, recordedNs)
+};
+
+// The subject of a host call that waits.
+struct HostWait {
+  std::int64_t processId = 0;
+  std::int64_t correlationId = 0;
+  std::string_view kind;
+  std::optional<std::int64_t> streamId;
+  std::int64_t recordedStreamId = 0;
+  std::int64_t recordedNs = 0;
+
+  SONDE_COLUMNS(processId, correlationId, kind, streamId, recordedStreamId, recordedNs)
+};
+
+// A call that synchronises.
+struct SyncCall {
+  std::int64_t processId = 0;
+  std::int64_t threadId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  std::optional<std::int64_t> correlationId;
+  bool isOfDevice = false;
+
+  SONDE_COLUMNS(processId, threadId, startNs, endNs, correlationId, isOfDevice)
+};
+
 class DeviceWaits {
  public:
   DeviceWaits(const store::Database& trace, WaitSink& sink) : trace_(trace), sink_(sink) {}
@@ -115,7 +164,7 @@ class DeviceWaits {
  private:
   Result<void> readStreams();
   Result<void> readWork();
-  void addWork(const Statement& row);
+  void addWork(const LaunchedWork& work);
   Result<void> readEventWaits();
   Result<void> readSyncs();
   Result<void> readCalls();
@@ -165,44 +214,41 @@ Result<void> DeviceWaits::readStreams() {
 
 // Work begins when it has been launched and its stream is ready. A copy waits inside its own call,
 // unless the call is asynchronous.
-void DeviceWaits::addWork(const Statement& row) {
-  Stream* const on = stream(row.integer(0));
+void DeviceWaits::addWork(const LaunchedWork& work) {
+  Stream* const on = stream(work.streamId);
   if (on == nullptr)
     return;
-  const std::int64_t begin = row.integer(1);
-  const std::int64_t end = row.integer(2);
-  const bool isLaunched = !row.isNull(4);
-  const std::int64_t called = row.integer(4);
-  const std::int64_t after = on->add(isLaunched ? called : begin, begin, end);
-  if (!isLaunched)
+  const std::int64_t after =
+      on->add(work.calledNs.value_or(work.startNs), work.startNs, work.endNs);
+  if (!work.calledNs)
     return;
-  const std::int64_t thread = row.integer(3);
-  const bool hasReturned = !row.isNull(5) && row.integer(5) <= begin;
-  on->launches().push_back({sink_.laneOfThread(thread),
+  const bool hasReturned = work.returnedNs && *work.returnedNs <= work.startNs;
+  on->launches().push_back({sink_.laneOfThread(work.threadId),
                             hasReturned,
-                            hasReturned ? row.integer(5) : called,
+                            hasReturned ? *work.returnedNs : *work.calledNs,
                             after,
-                            begin});
-  std::map<std::int64_t, std::int64_t>& devices = devices_[thread];
+                            work.startNs});
+  std::map<std::int64_t, std::int64_t>& devices = devices_[work.threadId];
   if (devices.empty() || devices.rbegin()->second != on->device())
-    devices[called] = on->device();
-  const bool isCopy = row.integer(7) != 0;
-  if (isCopy && !row.isNull(5) && end <= row.integer(5) && !asynchronous_.contains(row.integer(6)))
-    sink_.add({sink_.laneOfThread(thread), on->lane(), called, row.integer(5), end});
+    devices[*work.calledNs] = on->device();
+  if (work.isCopy && work.returnedNs && work.endNs <= *work.returnedNs &&
+      !asynchronous_.contains(work.nameId))
+    sink_.add({sink_.laneOfThread(work.threadId),
+               on->lane(),
+               *work.calledNs,
+               *work.returnedNs,
+               work.endNs});
 }
 
 Result<void> DeviceWaits::readWork() {
-  SONDE_TRY(store::forEachRow(
+  SONDE_TRY(store::forEach<LaunchedWork>(
       trace_,
-      "SELECT w.stream_id, w.start_ns, w.start_ns + w.dur_ns, s.thread_id, s.start_ns, s.start_ns "
-      "+ s.dur_ns, s.name_id, w.is_copy FROM (SELECT stream_id, start_ns, dur_ns, "
-      "launch_slice_id, 0 AS is_copy FROM kernel UNION ALL SELECT stream_id, start_ns, dur_ns, "
-      "launch_slice_id, 1 FROM copy) w LEFT JOIN slice s ON s.id = w.launch_slice_id "
-      "WHERE w.dur_ns >= 0 ORDER BY w.start_ns",
-      [&](const Statement& row) -> Result<void> {
-        addWork(row);
-        return {};
-      }));
+      "SELECT w.stream_id, w.start_ns, w.start_ns + w.dur_ns AS end_ns, s.thread_id, s.start_ns AS "
+      "called_ns, s.start_ns + s.dur_ns AS returned_ns, s.name_id, w.is_copy FROM (SELECT "
+      "stream_id, start_ns, dur_ns, launch_slice_id, 0 AS is_copy FROM kernel UNION ALL SELECT "
+      "stream_id, start_ns, dur_ns, launch_slice_id, 1 FROM copy) w LEFT JOIN slice s ON s.id = "
+      "w.launch_slice_id WHERE w.dur_ns >= 0 ORDER BY w.start_ns",
+      [&](const LaunchedWork& work) { addWork(work); }));
   std::map<std::int64_t, LaunchLatency> latencies;  // by process
   for (auto& [id, each] : streams_)
     latencies[each.process()].add(each.launches());
@@ -213,59 +259,60 @@ Result<void> DeviceWaits::readWork() {
 
 // A stream that waits for an event starts its next work when the work before that event is done.
 Result<void> DeviceWaits::readEventWaits() {
-  return store::forEachRow(
+  return store::forEach<EventWait>(
       trace_,
-      "SELECT w.stream_id, w.start_ns, r.stream_id, r.start_ns FROM sync w JOIN sync r ON r.id = "
-      "w.waits_for_id WHERE w.kind = 'wait' AND w.stream_id IS NOT NULL AND r.stream_id IS NOT "
-      "NULL AND r.stream_id <> w.stream_id",
-      [&](const Statement& row) -> Result<void> {
-        const Stream* const waits = stream(row.integer(0));
-        const Stream* const waker = stream(row.integer(2));
+      "SELECT w.stream_id, w.start_ns, r.stream_id AS recorded_stream_id, r.start_ns AS "
+      "recorded_ns "
+      "FROM sync w JOIN sync r ON r.id = w.waits_for_id WHERE w.kind = 'wait' AND w.stream_id IS "
+      "NOT NULL AND r.stream_id IS NOT NULL AND r.stream_id <> w.stream_id",
+      [&](const EventWait& row) {
+        const Stream* const waits = stream(row.streamId);
+        const Stream* const waker = stream(row.recordedStreamId);
         if (waits == nullptr || waker == nullptr)
-          return {};
-        const Work* const next = waits->nextAfter(row.integer(1));
-        const auto done = waker->doneBefore(row.integer(3));
+          return;
+        const Work* const next = waits->nextAfter(row.startNs);
+        const auto done = waker->doneBefore(row.recordedNs);
         if (next != nullptr && done)
           sink_.add({waits->lane(), waker->lane(), next->after, next->begin, *done});
-        return {};
       });
 }
 
 Result<void> DeviceWaits::readSyncs() {
-  return store::forEachRow(
+  return store::forEach<HostWait>(
       trace_,
-      "SELECT y.process_id, y.correlation_id, y.kind, y.stream_id, r.stream_id, r.start_ns FROM "
-      "sync y LEFT JOIN sync r ON r.id = y.waits_for_id WHERE y.kind IN ('stream', 'context', "
-      "'event') AND y.correlation_id IS NOT NULL",
-      [&](const Statement& row) -> Result<void> {
+      "SELECT y.process_id, y.correlation_id, y.kind, y.stream_id, r.stream_id AS "
+      "recorded_stream_id, r.start_ns AS recorded_ns FROM sync y LEFT JOIN sync r ON r.id = "
+      "y.waits_for_id WHERE y.kind IN ('stream', 'context', 'event') AND y.correlation_id IS NOT "
+      "NULL",
+      [&](const HostWait& row) {
         HostSync what;
-        if (row.text(2) == "stream" && !row.isNull(3))
-          what = {HostSync::For::Stream, row.integer(3), 0};
-        else if (row.text(2) == "event")
-          what = {HostSync::For::Event, row.integer(4), row.integer(5)};
-        syncs_.emplace(std::pair(row.integer(0), row.integer(1)), what);
-        return {};
+        if (row.kind == "stream" && row.streamId)
+          what = {HostSync::For::Stream, *row.streamId, 0};
+        else if (row.kind == "event")
+          what = {HostSync::For::Event, row.recordedStreamId, row.recordedNs};
+        syncs_.emplace(std::pair(row.processId, row.correlationId), what);
       });
 }
 
 // By thread in the order of time, as waitedUntil_ requires.
 Result<void> DeviceWaits::readCalls() {
-  return store::forEachRow(
+  return store::forEach<SyncCall>(
       trace_,
-      "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns, s.correlation_id, "
-      "n.text LIKE '%Device%' OR n.text LIKE '%Ctx%' OR n.text LIKE '%Context%' FROM slice s JOIN "
-      "string n ON n.id = s.name_id JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'api' AND "
-      "s.dur_ns > 0 AND n.text LIKE '%Synchronize%' ORDER BY s.thread_id, s.start_ns",
-      [&](const Statement& row) -> Result<void> {
-        const Call call{row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
-        const auto known = syncs_.find({call.process, row.integer(4)});
-        if (!row.isNull(4) && known != syncs_.end())
+      "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns AS end_ns, "
+      "s.correlation_id, n.text LIKE '%Device%' OR n.text LIKE '%Ctx%' OR n.text LIKE '%Context%' "
+      "AS is_of_device FROM slice s JOIN string n ON n.id = s.name_id JOIN thread t ON t.id = "
+      "s.thread_id WHERE s.kind = 'api' AND s.dur_ns > 0 AND n.text LIKE '%Synchronize%' ORDER BY "
+      "s.thread_id, s.start_ns",
+      [&](const SyncCall& row) {
+        const Call call{row.processId, row.threadId, row.startNs, row.endNs};
+        const auto known =
+            row.correlationId ? syncs_.find({call.process, *row.correlationId}) : syncs_.end();
+        if (known != syncs_.end())
           waitFor(known->second, call);
-        else if (row.integer(5) != 0)
+        else if (row.isOfDevice)
           waitForDevice(call);
         else
           waitForAny(call);
-        return {};
       });
 }
 

@@ -1,132 +1,161 @@
 // Waits of threads for each other.
 #include "analysis/engine/waits/wait_sink.h"
-#include "analysis/store/each_row.h"
+#include "analysis/store/read_rows.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace sonde::engine::waits {
 namespace {
 
-using store::Statement;
+struct Handoff {
+  std::int64_t wakeeThreadId = 0;
+  std::int64_t wakerThreadId = 0;
+  std::int64_t blockNs = 0;
+  std::int64_t wakeNs = 0;
+  std::int64_t wakerNs = 0;
+
+  SONDE_COLUMNS(wakeeThreadId, wakerThreadId, blockNs, wakeNs, wakerNs)
+};
 
 Result<void> readHandoffs(const store::Database& trace, WaitSink& sink) {
-  return store::forEachRow(
+  return store::forEach<Handoff>(
       trace,
-      "SELECT wakee_thread_id, waker_thread_id, block_ns, wake_ns, waker_ns FROM handoff "
-      "WHERE waker_thread_id IS NOT NULL AND waker_ns IS NOT NULL",
-      [&](const Statement& row) -> Result<void> {
-        sink.add({sink.laneOfThread(row.integer(0)),
-                  sink.laneOfThread(row.integer(1)),
-                  row.integer(2),
-                  row.integer(3),
-                  row.integer(4)});
-        return {};
+      "SELECT * FROM handoff WHERE waker_thread_id IS NOT NULL AND waker_ns IS NOT NULL",
+      [&](const Handoff& row) {
+        sink.add({sink.laneOfThread(row.wakeeThreadId),
+                  sink.laneOfThread(row.wakerThreadId),
+                  row.blockNs,
+                  row.wakeNs,
+                  row.wakerNs});
       });
 }
 
 // Messages of a channel are counted by tag. Messages without a tag get one that MPI does not use.
 struct Message {
-  std::int64_t channel;
-  std::int64_t tag;
-  std::int64_t number;
-  std::int64_t at = 0;  // of its send
-  LaneIndex lane = kNoLane;
+  std::int64_t channelId = 0;
+  std::int64_t tag = 0;
+  std::int64_t offset = 0;  // its number
+  std::int64_t startNs = 0;
+  std::int64_t threadId = 0;
 
-  auto key() const { return std::tie(channel, tag, number); }
+  auto key() const { return std::tie(channelId, tag, offset); }
   bool operator<(const Message& other) const { return key() < other.key(); }
+
+  SONDE_COLUMNS(channelId, tag, offset, startNs, threadId)
+};
+
+struct Receive {
+  std::int64_t peerChannelId = 0;
+  std::int64_t tag = 0;
+  std::int64_t offset = 0;
+  std::int64_t startNs = 0;
+  std::int64_t callEndNs = 0;
+  std::int64_t endNs = 0;
+  std::int64_t threadId = 0;
+
+  SONDE_COLUMNS(peerChannelId, tag, offset, startNs, callEndNs, endNs, threadId)
 };
 
 constexpr const char* kMessageColumns =
-    "x.channel_id, coalesce(x.tag, -4611686018427387904), x.offset, x.start_ns, x.thread_id";
+    "SELECT x.channel_id, coalesce(x.tag, -4611686018427387904) AS tag, x.offset, x.start_ns, "
+    "x.thread_id";
 
 // MPI: a receive, or the wait for it, ends after its message was sent.
 Result<void> readMessages(const store::Database& trace, WaitSink& sink) {
-  std::vector<Message> sent;
-  SONDE_TRY(store::forEachRow(
-      trace,
-      std::string("SELECT ") + kMessageColumns +
-          " FROM transfer x JOIN channel c ON c.id = x.channel_id AND c.kind = 'mpi' "
-          "WHERE x.direction = 'send' AND c.peer_channel_id IS NOT NULL",
-      [&](const Statement& row) -> Result<void> {
-        sent.push_back({row.integer(0),
-                        row.integer(1),
-                        row.integer(2),
-                        row.integer(3),
-                        sink.laneOfThread(row.integer(4))});
-        return {};
-      }));
+  SONDE_TRY_ASSIGN(
+      std::vector<Message> sent,
+      store::readAll<Message>(
+          trace,
+          std::string(kMessageColumns) +
+              " FROM transfer x JOIN channel c ON c.id = x.channel_id AND c.kind = 'mpi' "
+              "WHERE x.direction = 'send' AND c.peer_channel_id IS NOT NULL"));
   if (sent.empty())
     return {};
   std::sort(sent.begin(), sent.end());
-  return store::forEachRow(
+  return store::forEach<Receive>(
       trace,
-      std::string("SELECT ") + kMessageColumns +
-          ", x.start_ns + x.dur_ns, c.peer_channel_id, "
-          "CASE WHEN x.slice_id IS NULL THEN x.start_ns ELSE x.start_ns + x.dur_ns END "
+      std::string(kMessageColumns) +
+          ", x.start_ns + x.dur_ns AS end_ns, c.peer_channel_id, CASE WHEN x.slice_id IS NULL THEN "
+          "x.start_ns ELSE x.start_ns + x.dur_ns END AS call_end_ns "
           "FROM transfer x JOIN channel c ON c.id = x.channel_id AND c.kind = 'mpi' "
           "JOIN channel d ON d.id = c.peer_channel_id JOIN process p ON p.id = c.process_id "
           "JOIN process q ON q.id = d.process_id AND q.host_id = p.host_id "
           "WHERE x.direction = 'receive' AND x.dur_ns IS NOT NULL",
-      [&](const Statement& row) -> Result<void> {
-        const Message wanted{row.integer(6), row.integer(1), row.integer(2)};
+      [&](const Receive& row) {
+        const Message wanted{row.peerChannelId, row.tag, row.offset};
         const auto send = std::lower_bound(sent.begin(), sent.end(), wanted);
         if (send == sent.end() || wanted < *send)
-          return {};
-        const std::int64_t end = row.integer(5);
+          return;
         const std::int64_t from =
-            sink.waitsFrom(row.integer(4), row.integer(3), row.integer(7), end);
-        sink.add({sink.laneOfThread(row.integer(4)), send->lane, from, end, send->at});
-        return {};
+            sink.waitsFrom(row.threadId, row.startNs, row.callEndNs, row.endNs);
+        sink.add({sink.laneOfThread(row.threadId),
+                  sink.laneOfThread(send->threadId),
+                  from,
+                  row.endNs,
+                  send->startNs});
       });
 }
 
+// Bytes that a call has sent or received.
+struct Bytes {
+  std::int64_t channelId = 0;
+  std::int64_t until = 0;  // offset behind the last byte
+  std::int64_t startNs = 0;
+  std::optional<std::int64_t> endNs;
+  std::int64_t threadId = 0;
+
+  SONDE_COLUMNS(channelId, until, startNs, endNs, threadId)
+};
+
 // Sockets and pipes: a receive gets its last byte after that was sent.
 Result<void> readBytes(const store::Database& trace, WaitSink& sink) {
-  struct Sent {
-    std::int64_t until;  // offset behind the last byte
-    std::int64_t at;
-    LaneIndex lane;
-  };
-  std::map<std::int64_t, std::vector<Sent>> sent;  // by channel
-  SONDE_TRY(store::forEachRow(
+  std::map<std::int64_t, std::vector<Bytes>> sent;  // by channel
+  SONDE_TRY(store::forEach<Bytes>(
       trace,
-      "SELECT x.channel_id, x.offset + x.bytes, x.start_ns, x.thread_id FROM transfer x "
-      "JOIN channel c ON c.id = x.channel_id WHERE c.kind IN ('tcp', 'unix', 'pipe') AND "
-      "x.direction = 'send' AND x.bytes > 0 AND c.peer_channel_id IS NOT NULL "
+      "SELECT x.channel_id, x.offset + x.bytes AS until, x.start_ns, NULL AS end_ns, x.thread_id "
+      "FROM transfer x JOIN channel c ON c.id = x.channel_id WHERE c.kind IN ('tcp', 'unix', "
+      "'pipe') AND x.direction = 'send' AND x.bytes > 0 AND c.peer_channel_id IS NOT NULL "
       "ORDER BY x.channel_id, x.offset",
-      [&](const Statement& row) -> Result<void> {
-        sent[row.integer(0)].push_back(
-            {row.integer(1), row.integer(2), sink.laneOfThread(row.integer(3))});
-        return {};
-      }));
-  return store::forEachRow(
+      [&](const Bytes& row) { sent[row.channelId].push_back(row); }));
+  return store::forEach<Bytes>(
       trace,
-      "SELECT x.thread_id, c.peer_channel_id, x.offset + x.bytes, x.start_ns, "
-      "x.start_ns + x.dur_ns FROM transfer x JOIN channel c ON c.id = x.channel_id "
+      "SELECT c.peer_channel_id AS channel_id, x.offset + x.bytes AS until, x.start_ns, "
+      "x.start_ns + x.dur_ns AS end_ns, x.thread_id FROM transfer x "
+      "JOIN channel c ON c.id = x.channel_id "
       "JOIN channel e ON e.id = c.peer_channel_id JOIN process p ON p.id = c.process_id "
       "JOIN process q ON q.id = e.process_id AND q.host_id = p.host_id "
       "WHERE c.kind IN ('tcp', 'unix', 'pipe') AND x.direction = 'receive' AND x.bytes > 0 "
       "AND x.dur_ns IS NOT NULL",
-      [&](const Statement& row) -> Result<void> {
-        const auto channel = sent.find(row.integer(1));
+      [&](const Bytes& row) {
+        const auto channel = sent.find(row.channelId);
         if (channel == sent.end())
-          return {};
+          return;
         const auto by = std::lower_bound(
             channel->second.begin(),
             channel->second.end(),
-            row.integer(2),
-            [](const Sent& each, std::int64_t until) { return each.until < until; });
+            row.until,
+            [](const Bytes& each, std::int64_t until) { return each.until < until; });
         if (by != channel->second.end())
-          sink.add({sink.laneOfThread(row.integer(0)),
-                    by->lane,
-                    row.integer(3),
-                    row.integer(4),
-                    by->at});
-        return {};
+          sink.add({sink.laneOfThread(row.threadId),
+                    sink.laneOfThread(by->threadId),
+                    row.startNs,
+                    *row.endNs,
+                    by->startNs});
       });
 }
+
+struct Child {
+  std::int64_t id = 0;
+  std::int64_t parentId = 0;
+
+  SONDE_COLUMNS(id, parentId)
+};
 
 // A process begins where its parent is at that time.
 Result<void> readProcesses(const store::Database& trace, WaitSink& sink) {
@@ -137,16 +166,18 @@ Result<void> readProcesses(const store::Database& trace, WaitSink& sink) {
       for (const Outermost& each : facts.outermost)
         begin = std::min(begin, each.begin);
     }
-  return store::forEachRow(
+  return store::forEach<Child>(
       trace,
       "SELECT p.id, p.parent_id FROM process p JOIN process q ON q.id = p.parent_id AND "
       "q.host_id = p.host_id",
-      [&](const Statement& row) -> Result<void> {
-        const LaneIndex child = sink.laneOfProcess(row.integer(0));
-        const LaneIndex parent = sink.laneOfProcess(row.integer(1));
+      [&](const Child& row) {
+        const LaneIndex child = sink.laneOfProcess(row.id);
         if (const auto begin = first.find(child); begin != first.end())
-          sink.add({child, parent, Wait::kStart, begin->second, begin->second});
-        return {};
+          sink.add({child,
+                    sink.laneOfProcess(row.parentId),
+                    Wait::kStart,
+                    begin->second,
+                    begin->second});
       });
 }
 
