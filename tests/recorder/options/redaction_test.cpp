@@ -76,6 +76,12 @@ TEST(Redaction, TakesPasswordsOutOfAddresses) {
       ElementsAre("--data=s3://[redacted]@host/a@b", "http://host/x@y", "ftp://[redacted]@h"));
 }
 
+TEST(Redaction, APasswordInAnAddressMayHoldAnAt) {
+  EXPECT_THAT(
+      Redactor().arguments({"postgres://user:p@ss@host", "--db=amqp://user:p@s@s@host/q?a@b"}),
+      ElementsAre("postgres://[redacted]@host", "--db=amqp://[redacted]@host/q?a@b"));
+}
+
 TEST(Redaction, PatternsHideNamesAndWords) {
   const Redactor redactor({"*_URL", "corp-*", "lr"});
   EXPECT_THAT(
