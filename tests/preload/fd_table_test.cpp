@@ -334,5 +334,19 @@ TEST_F(FdTable, AnExactOffsetOfConcurrentCallsIsTheTrueOne) {
   EXPECT_EQ(last.offset, truth);
 }
 
+TEST_F(FdTable, AfterCallsThatOverlapTheNextIsExactAgain) {
+  Direction& way = fd_table::endpointOf(fd_table::openEndpoint(9, FdKind::Tcp, false))->ways[0];
+  beginCrossing(way);
+  beginCrossing(way);
+  EXPECT_FALSE(endCrossing(way, 3).exact);
+  beginCrossing(way);
+  EXPECT_FALSE(endCrossing(way, 4).exact);
+  EXPECT_FALSE(endCrossing(way, 5).exact);
+  beginCrossing(way);
+  const Crossing alone = endCrossing(way, 6);
+  EXPECT_TRUE(alone.exact);
+  EXPECT_EQ(alone.offset, 12U);
+}
+
 }  // namespace
 }  // namespace sonde::preload

@@ -53,6 +53,7 @@ static int closedWithOthers(void (*closeAll)(int first)) {
   unlink(name);
   int good = read(ends[0], bytes, 6) == 6 && read(ends[0], bytes, 6) == 6 && file == ends[1] &&
              write(file, kAfter, 10) == 10;
+  close(file);
   closeAll(ends[0]);
   good = good && pipe(next) == 0 && next[0] == ends[0] && next[1] == ends[1] &&
          write(next[1], "again!", 6) == 6 && read(next[0], bytes, 6) == 6;
