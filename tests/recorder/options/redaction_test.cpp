@@ -70,6 +70,11 @@ TEST(Redaction, KeepsNumbersOfTokens) {
               ElementsAre("--max-tokens", "512", "--max-tokens=512"));
 }
 
+TEST(Redaction, HidesNumbersThatAreTooLongForACount) {
+  EXPECT_THAT(Redactor().arguments({"--token", "123456789", "--token", "1234567890", "--key=1e5"}),
+              ElementsAre("--token", "123456789", "--token", "[redacted]", "--key=[redacted]"));
+}
+
 TEST(Redaction, TakesPasswordsOutOfAddresses) {
   EXPECT_THAT(
       Redactor().arguments({"--data=s3://id:pw@host/a@b", "http://host/x@y", "ftp://u@h"}),
