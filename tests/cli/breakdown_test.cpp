@@ -62,6 +62,7 @@ TEST_F(BreakdownVerb, ThreadsHaveTheirNames) {
   }
   const std::vector<std::string> words = {"breakdown", path, "--by", "thread"};
   const json document = jsonOf(sonde({"breakdown", path, "--by", "thread", "--format", "json"}));
+  EXPECT_FALSE(document["rows"].empty());
   for (const json& row : document["rows"])
     EXPECT_EQ(row["thread_name"], "loader-" + std::to_string(row["thread"].get<int>()));
   EXPECT_THAT(sonde(words).out, HasSubstr(" loader-"));

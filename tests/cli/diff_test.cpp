@@ -108,6 +108,7 @@ TEST_F(DiffVerb, ARunAndItselfDoNotDiffer) {
   const std::string run = writeRun("a.sonde", runOf(0), 0);
   const json document = compare({run, run});
   EXPECT_EQ(document["verdict"], "no difference can be shown");
+  EXPECT_FALSE(document["rows"].empty());
   for (const json& row : document["rows"]) {
     EXPECT_EQ(row["verdict"], "no difference can be shown") << row;
     EXPECT_EQ(row["change"], 0);

@@ -241,6 +241,20 @@ TEST_F(CaptureIterations, ANumberThatTheProgramGivesDecides) {
   EXPECT_THAT(iterations(dump), ElementsAre("a in full", "b in outline", "c in outline"));
 }
 
+TEST_F(CaptureIterations, OneThatWasNotCompletedLeavesItsNumberToTheNext) {
+  rule().first = rule().last = 1;
+  const SpoolDump dump = recordOne([] {
+    endScope(iteration("0"));
+    const std::uint32_t token = iteration("1, not completed");
+    emitArgInt({token}, intern(SONDE_ITERATION_COMPLETE), 0);
+    endScope(token);
+    endScope(iteration("1"));
+    endScope(iteration("2"));
+  });
+  EXPECT_THAT(iterations(dump),
+              ElementsAre("0 in outline", "1, not completed in full", "1 in full", "2 in outline"));
+}
+
 TEST_F(CaptureIterations, AThreadThatEndsInsideOneLeavesTheDecisionToOthers) {
   const SpoolDump dump = recordOne([] {
     Other other;

@@ -203,11 +203,14 @@ TEST(EmitSignal, AHandlerOnAStackThatDisarmsItselfIsKnownAsOne) {
   const auto recorded = std::count(story.begin(), story.end(), "mark handler");
   const auto lost = static_cast<std::int64_t>(dumps[0].lost(wire::LossReason::Signal));
   EXPECT_GT(lost, 0);
+  int scalars = 0;
   for (const DumpedRecord& entry : dumps[0].records) {
     if (entry.header.kind == wire::RecordKind::Scalar) {
       EXPECT_EQ(static_cast<double>(recorded + lost), entry.as<wire::Scalar>().value);
+      ++scalars;
     }
   }
+  EXPECT_EQ(scalars, 1);
 }
 
 #endif

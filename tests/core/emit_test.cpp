@@ -11,10 +11,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <numeric>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace sonde::core {
 namespace {
@@ -189,6 +192,39 @@ TEST(Emit, StopsAtTheHostsOwnFileSizeLimit) {
       emitScalar(intern("value"), value);
   });
   EXPECT_GT(dumps.at(0).lost(wire::LossReason::SpoolFull), 0U);
+}
+
+TEST(Emit, AnExchangeThatFindsNoRoomLosesTwoMessages) {
+  constexpr std::uint64_t kExchanges = 2 * (2 << 20) / sizeof(wire::Message);
+  const auto dumps = record(
+      [] {
+        for (std::uint64_t at = 0; at < kExchanges; ++at)
+          emitMessages({}, {});
+      },
+      2 << 20);
+  const auto written = static_cast<std::uint64_t>(
+      std::count_if(dumps.at(0).records.begin(), dumps[0].records.end(), [](const auto& entry) {
+        return entry.header.kind == wire::RecordKind::Message;
+      }));
+  EXPECT_GT(written, 0U);
+  EXPECT_EQ(written + dumps[0].lost(wire::LossReason::SpoolFull), 2 * kExchanges);
+}
+
+TEST(Emit, ATensorHasNoMoreBucketsThanARecordHolds) {
+  const auto dumps = record([] {
+    std::vector<std::uint64_t> buckets(wire::kMaxTensorBuckets + 10);
+    std::iota(buckets.begin(), buckets.end(), 1);
+    for (const std::uint32_t count : {2U, wire::kMaxTensorBuckets, wire::kMaxTensorBuckets + 10})
+      EXPECT_TRUE(emitTensor({}, buckets.data(), count));
+  });
+  std::vector<std::uint32_t> counts;
+  for (const DumpedRecord& entry : dumps.at(0).records) {
+    if (entry.header.kind != wire::RecordKind::TensorStatistics)
+      continue;
+    counts.push_back(entry.as<wire::TensorStatistics>().bucketCount);
+    EXPECT_EQ(entry.bytes.size(), sizeof(wire::TensorStatistics) + counts.back() * 8);
+  }
+  EXPECT_THAT(counts, ElementsAre(2, wire::kMaxTensorBuckets, wire::kMaxTensorBuckets));
 }
 
 TEST(Emit, GivesTheSameTextTheSameIdOnEveryThread) {

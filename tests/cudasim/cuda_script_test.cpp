@@ -146,6 +146,7 @@ TEST_P(CudaScript, AScriptOfAFile) {
   const Outcome got = run(script);
   EXPECT_EQ(got.status, 5);
   EXPECT_EQ(countOf(got.truth, "kernel"), 2U);  // written although nothing ran at exit
+  EXPECT_EQ(countOf(got.truth, "memcpy"), 1U);
   for (const json& line : got.truth) {
     if (line["kind"] == "memcpy") {
       EXPECT_EQ(line["end"].get<uint64_t>() - line["start"].get<uint64_t>(), 7000U);

@@ -1,6 +1,7 @@
 """The CUDA probe on a real GPU: what a program that knows what it launched finds in its trace.
 
-SONDE_BIN, SONDE_TARGETS: the built program and the folder of test programs. Needs a GPU, a driver, and a libcupti.
+SONDE_BIN, SONDE_TARGETS: the built program and the folder of test programs. Needs a GPU, a driver, and a libcupti; without
+the first two it exits with 77 and says why.
 """
 import importlib.util
 import json
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e/support"))
 from run_support import SONDE, TARGETS, RunTest  # noqa: E402
 
 TORCH = """
@@ -205,5 +206,19 @@ class Doctor(GpuTest):
         self.assertEqual((cuda["available"], cuda["reason"]), (True, ""))
 
 
+def missing():
+    """What the machine lacks; not Sonde's word, which is tested here."""
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    except FileNotFoundError:
+        return "no NVIDIA driver here: nvidia-smi is not installed"
+    if listed.returncode != 0 or "GPU 0" not in listed.stdout:
+        return f"no GPU here: {(listed.stdout + listed.stderr).strip()}"
+    return None
+
+
 if __name__ == "__main__":
+    if (reason := missing()) is not None:
+        print(f"skipped: {reason}")
+        sys.exit(77)
     unittest.main()

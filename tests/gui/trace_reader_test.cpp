@@ -189,8 +189,14 @@ TEST_F(TraceReaderTest, LevelsFitThePixels) {
   line.minLevel = 10;
   line.maxLevel = 20;
   EXPECT_EQ(levelOr(line, 100), -1);
+  EXPECT_EQ(levelOr(line, 511), -1);
+  EXPECT_EQ(levelOr(line, 512), 10) << "a width of two pixels";
   EXPECT_EQ(levelOr(line, 1024), 10);
+  EXPECT_EQ(levelOr(line, 2047), 10);
+  EXPECT_EQ(levelOr(line, 2048), 12);
   EXPECT_EQ(levelOr(line, 4096), 12);
+  EXPECT_EQ(levelOr(line, 524'287), 18);
+  EXPECT_EQ(levelOr(line, 524'288), 20);
   EXPECT_EQ(levelOr(line, 1e12), 20);
 }
 

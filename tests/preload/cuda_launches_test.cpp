@@ -1,5 +1,7 @@
 #include "collector/preload/cuda/activity/cuda_launches.h"
 
+#include "collector/core/thread_state.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -25,6 +27,17 @@ class CudaLaunches : public testing::Test {
   void close(std::uint64_t ticks) { set(wire::kGateOutline, ticks); }
   void open(std::uint64_t ticks) { set(wire::kGateOpen, ticks); }
   Launches& launches() { return *launches_; }
+  // A kernel of the call of this number, which has not come.
+  void awaitsItsCall(std::uint32_t correlation) {
+    wire::Kernel kernel{};
+    kernel.beginTicks = 1500;
+    kernel.correlation = correlation;
+    launches().write(kernel, Fate::Unknown);
+  }
+  static std::uint64_t lost() {
+    return core::gForkPage->missed.count[static_cast<int>(wire::Probe::Cuda)][static_cast<int>(
+        wire::RecordKind::Kernel)][static_cast<int>(wire::LossReason::Tracer)];
+  }
 
  private:
   void set(std::uint32_t mask, std::uint64_t ticks) {
@@ -81,6 +94,22 @@ TEST_F(CudaLaunches, OfACallThatNeverComesAreKeptUnlessTheGatesHadBeenClosedForL
   EXPECT_EQ(launches().lastFateOf(7, kLong + 1500), Fate::Kept);
   EXPECT_FALSE(launches().isCallKept(8, 2000));
   EXPECT_EQ(launches().lastFateOf(8, kLong + 1500), Fate::LeftOut);
+}
+
+TEST_F(CudaLaunches, CountAsLostWhileTheyWaitForTheirCall) {
+  close(1000);
+  const std::uint64_t before = lost();
+  awaitsItsCall(7);
+  awaitsItsCall(8);
+  awaitsItsCall(9);
+  launches().settle();
+  EXPECT_EQ(lost() - before, 3U);
+  EXPECT_TRUE(launches().isCallKept(7, 900));
+  EXPECT_FALSE(launches().isCallKept(8, 1100));
+  launches().settle();
+  EXPECT_EQ(lost() - before, 1U);
+  launches().end();
+  EXPECT_EQ(lost() - before, 0U) << "no call will come any more";
 }
 
 TEST_F(CudaLaunches, OfACallLongAgoAreNotThoseOfTheOneInItsPlace) {

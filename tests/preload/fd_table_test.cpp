@@ -20,7 +20,7 @@ namespace {
 
 class FdTable : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { ASSERT_TRUE(fd_table::started() || fd_table::start()); }
+  void SetUp() override { ASSERT_TRUE(fd_table::started() || fd_table::start()); }
   void TearDown() override { fd_table::forgetRange(0, ~0U); }
 };
 
@@ -119,6 +119,45 @@ TEST_F(FdTable, FollowsAModelThroughRandomOpensCopiesAndCloses) {
       }
     }
   }
+}
+
+// Also where a range begins or ends with one of the table's pages, and beyond the table.
+TEST_F(FdTable, ForgetsARangeAndNothingBesideIt) {
+  const auto know = [](int first, int last) {
+    for (int fd = first; fd <= last; ++fd)
+      fd_table::openEndpoint(fd, FdKind::Tcp, false);
+  };
+  const auto known = [](int first, int last) {
+    std::vector<int> found;
+    for (int fd = first; fd <= last; ++fd) {
+      if (fd_table::entryOf(fd).kind() != FdKind::Unknown)
+        found.push_back(fd);
+    }
+    return found;
+  };
+  know(4, 9);
+  fd_table::forgetRange(6, 7);
+  EXPECT_EQ(known(0, 20), (std::vector<int>{4, 5, 8, 9}));
+  constexpr int kPage = fd_table::kPageFds;
+  know(kPage - 2, 2 * kPage + 1);
+  fd_table::forgetRange(kPage, 2 * kPage - 1);
+  EXPECT_EQ(known(kPage - 5, 2 * kPage + 5),
+            (std::vector<int>{kPage - 2, kPage - 1, 2 * kPage, 2 * kPage + 1}));
+  constexpr int kEnd = fd_table::kPages * fd_table::kPageFds;
+  know(kEnd - 2, kEnd - 1);
+  fd_table::forgetRange(kEnd - 1, ~0U);
+  EXPECT_EQ(known(kEnd - 5, kEnd - 1), (std::vector<int>{kEnd - 2}));
+}
+
+TEST_F(FdTable, WhatIsForgottenInARangeIsFreeAgainAndItsNumberIsANewStreams) {
+  const FdEntry old = fd_table::openEndpoint(6, FdKind::Pipe, false);
+  beginCrossing(fd_table::endpointOf(old)->ways[0]);
+  endCrossing(fd_table::endpointOf(old)->ways[0], 6);
+  fd_table::forgetRange(6, 6);
+  EXPECT_EQ(fd_table::endpointOf(old), nullptr);
+  const FdEntry next = fd_table::openEndpoint(6, FdKind::Pipe, false);
+  EXPECT_NE(next.word(), old.word());
+  EXPECT_EQ(fd_table::endpointOf(next)->ways[0].offset.load(), 0U);
 }
 
 TEST_F(FdTable, AnEntryThatOutlivedItsEndpointIsRecognised) {
@@ -293,6 +332,20 @@ TEST_F(FdTable, AnExactOffsetOfConcurrentCallsIsTheTrueOne) {
   const Crossing last = endCrossing(endpoint->ways[0], 0);
   EXPECT_TRUE(last.exact);  // once alone again, the count is complete
   EXPECT_EQ(last.offset, truth);
+}
+
+TEST_F(FdTable, AfterCallsThatOverlapTheNextIsExactAgain) {
+  Direction& way = fd_table::endpointOf(fd_table::openEndpoint(9, FdKind::Tcp, false))->ways[0];
+  beginCrossing(way);
+  beginCrossing(way);
+  EXPECT_FALSE(endCrossing(way, 3).exact);
+  beginCrossing(way);
+  EXPECT_FALSE(endCrossing(way, 4).exact);
+  EXPECT_FALSE(endCrossing(way, 5).exact);
+  beginCrossing(way);
+  const Crossing alone = endCrossing(way, 6);
+  EXPECT_TRUE(alone.exact);
+  EXPECT_EQ(alone.offset, 12U);
 }
 
 }  // namespace

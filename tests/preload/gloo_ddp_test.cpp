@@ -56,18 +56,21 @@ class GlooDdp : public ::testing::Test {
     for (const char* rank : {"0", "1"})
       script += std::string("RANK=") + rank +
                 " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port /usr/bin/python3 " +
-                SONDE_TARGET_SOURCES "/gloo_ddp.py > " + (out / rank) + " & ";
-    const Finished finished = recording.run({"sh", "-c", script + "wait"});
+                SONDE_TARGET_SOURCES "/gloo/gloo_ddp.py > " + (out / rank) + " & ";
+    finished_ = recording.run({"sh", "-c", script + "wait"});
     said_[0] = parse(readText(out / "0"));
     said_[1] = parse(readText(out / "1"));
-    ASSERT_FALSE(said_[0].calls.empty()) << finished.err;
     for (RecordedProcess& process : recording.read()) {
       if (!process.collectives.empty())
         ranks_.push_back(std::move(process));
     }
-    ASSERT_THAT(ranks_, SizeIs(2)) << finished.err;
-    if (ranks_[0].collectives[0].position == 1)
+    if (ranks_.size() == 2 && ranks_[0].collectives[0].position == 1)
       std::swap(ranks_[0], ranks_[1]);
+  }
+  // Not above: ctest says of tests whose suite has failed there that they were skipped.
+  void SetUp() override {
+    ASSERT_FALSE(said_[0].calls.empty()) << finished_.err;
+    ASSERT_THAT(ranks_, SizeIs(2)) << finished_.err;
   }
 
   static std::vector<std::uint64_t> bytes(std::size_t rank,
@@ -84,9 +87,11 @@ class GlooDdp : public ::testing::Test {
     return values;
   }
 
+  static Finished finished_;
   static Said said_[2];
   static std::vector<RecordedProcess> ranks_;
 };
+Finished GlooDdp::finished_;
 Said GlooDdp::said_[2];
 std::vector<RecordedProcess> GlooDdp::ranks_;
 
@@ -138,9 +143,13 @@ TEST_F(GlooDdp, AsynchronousCallsRanOnSeveralThreads) {
 }
 
 TEST_F(GlooDdp, GroupsKnowTheirMembers) {
-  for (const RecordedCollective& row : ranks_[1].collectives) {
-    EXPECT_EQ(row.position, 1);
-    EXPECT_THAT(row.members, ElementsAre(0, 1));
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto& rows = ranks_.at(static_cast<std::size_t>(rank)).collectives;
+    EXPECT_FALSE(rows.empty());
+    for (const RecordedCollective& row : rows) {
+      EXPECT_EQ(row.position, rank);
+      EXPECT_THAT(row.members, ElementsAre(0, 1));
+    }
   }
 }
 

@@ -42,8 +42,8 @@ std::vector<RecordedProcess> runJob(Finished& finished,
 
 class GlooCollectives : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    ranks_ = runJob(finished_);
+  static void SetUpTestSuite() { ranks_ = runJob(finished_); }
+  void SetUp() override {
     ASSERT_EQ(ranks_.size(), static_cast<std::size_t>(kRanks)) << finished_.err;
   }
   // The first group's call with this tag.

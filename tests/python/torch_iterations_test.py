@@ -39,6 +39,25 @@ class Loops(Hooks):
         self.assertEqual(3, sum(one.parent is not second for one in trace.of("micro_step")))
         self.assertEqual([("16", "0", "0")] * 2, [one[2:] for one in trace.infos])
 
+    def test_two_backward_passes_a_step_stay_micro_steps(self):
+        """They cease when iterations have one each, not when they have few."""
+        program = """
+            for number, batch in enumerate(DataLoader(data, 2)):
+                loss_of(batch).backward()
+                if {}:
+                    optimizer.step()
+                    optimizer.zero_grad()
+        """
+        trace = run(program.format("number % 2 == 1"))
+        self.check_nesting(trace)
+        iterations = trace.of("iteration")
+        self.assertEqual(8, len(iterations))
+        counts = [sum(one.parent is iteration for one in trace.of("micro_step")) for iteration in iterations]
+        self.assertEqual([1] + [2] * 7, counts, "what they are is known from the second pass on")
+        trace = run(program.format("number in (1, 3) or number > 3"))
+        counts = [sum(one.parent is iteration for one in trace.of("micro_step")) for iteration in trace.of("iteration")]
+        self.assertEqual([1, 2, 1, 1] + [0] * 10, counts)
+
     def test_two_optimizers_make_one_series(self):
         trace = run("""
             other = Net()

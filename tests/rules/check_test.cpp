@@ -222,7 +222,9 @@ TEST_F(Check, ARankWhoseScalarAnotherRecordsIsSkipped) {
 TEST_F(Check, AScalarNobodyRecordsIsInsufficientForAll) {
   addRank(0, 40, nullptr);
   addRank(1, 40, "accuracy");
-  for (const CheckResult& each : run(open(), *findRule("loss-not-decreasing")).results)
+  const CheckReport report = run(open(), *findRule("loss-not-decreasing"));
+  ASSERT_THAT(report.results, SizeIs(2));
+  for (const CheckResult& each : report.results)
     EXPECT_EQ(each.outcome.verdict, Verdict::Insufficient);
 }
 

@@ -42,6 +42,15 @@ class Messages(MpiTest):
         self.assertEqual(self.rows("SELECT sender, ordinal, bytes FROM v_message WHERE any_source ORDER BY 1, 2"),
                          [(rank, k, 4 * (k + 1)) for rank in (1, 2, 3) for k in range(12)])
 
+    def test_receives_of_any_tag_from_one_rank_are_told_apart(self):
+        """They are waited for in another order than they came: tag and number are those of what came."""
+        self.job("mpi_calls", "any-tag")
+        self.assertEqual(self.rows("SELECT sender, receiver, tag, ordinal, bytes FROM v_message ORDER BY 1, bytes"),
+                         [(rank, rank ^ 1, 20 + k % 3, k // 3, 4 * (k + 1)) for rank in (1, 3) for k in range(13)])
+        self.assertEqual(self.rows("SELECT count(*), sum(any_source), sum(bytes = received_bytes) FROM v_message"),
+                         [(26, 26, 26)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
     def test_persistent_requests(self):
         self.job("mpi_calls", "persistent")
         self.assertEqual(self.calls(), {"MPI_Send_init": 4, "MPI_Recv_init": 4, "MPI_Start": 40, "MPI_Startall": 20,

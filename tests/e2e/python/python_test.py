@@ -23,9 +23,9 @@ class NativeCalls(PythonTest):
 
 class Calls(NativeCalls):
     def test_are_those_that_the_module_counted(self):
-        for minor, python in pythons().items():
-            if minor not in range(9, 14):
-                continue
+        known = {minor: python for minor, python in pythons().items() if minor in range(9, 14)}
+        self.assertNotEqual(known, {})
+        for minor, python in known.items():
             with self.subTest(python, minor=minor):
                 told = json.loads(self.record(python, SCRIPT, "200"))
                 truth = {(int(thread), name): tuple(value) for thread, each in told.items() for name, value in each.items()}

@@ -302,18 +302,28 @@ class Output(RunTest):
         self.assertEqual(int(meta["recorder_cpu_ns"]) / 1e9, said["cpu_s"])
         self.assertEqual(int(meta["recorder_rss_bytes"]), said["rss_bytes"])
 
+    def assert_redacted(self, result, times):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        stored = self.output.read_bytes()
+        self.assertNotIn(b"s3cr3t", stored)
+        (command,), = self.rows("SELECT command FROM process WHERE parent_id IS NULL ORDER BY id LIMIT 1")
+        self.assertEqual(command.count("[redacted]"), times, command)
+
     def test_secrets_are_stored_nowhere(self):
-        self.run_sonde("sh", "-c", "sleep 0; true", "--token", "s3cr3t-1", options=("--redact", "my-*"),
-                       env={"NCCL_TOKEN": "s3cr3t-2", "TORCH_X": "my-s3cr3t-3"})
-        self.assertNotIn(b"s3cr3t", self.output.read_bytes())
+        result = self.run_sonde("sh", "-c", "sleep 0; true", "--token", "s3cr3t-1", options=("--redact", "my-*"),
+                                env={"NCCL_TOKEN": "s3cr3t-2", "TORCH_X": "my-s3cr3t-3"})
+        self.assert_redacted(result, 1)
+        self.assertIn(b"TORCH_X", self.output.read_bytes())
 
     def test_secrets_inside_an_argument_are_stored_nowhere(self):
-        self.run_sonde("bash", "-c", "sh -c 'sleep 0; true --token=s3cr3t-1' x; true", "Authorization: Bearer s3cr3t-2",
-                       "--header=X-Api-Key: s3cr3t-3", '{"password":"s3cr3t-4"}')
-        self.assertNotIn(b"s3cr3t", self.output.read_bytes())
+        result = self.run_sonde("bash", "-c", "sh -c 'sleep 0; true --token=s3cr3t-1' x; true",
+                                "Authorization: Bearer s3cr3t-2", "--header=X-Api-Key: s3cr3t-3", '{"password":"s3cr3t-4"}')
+        self.assert_redacted(result, 4)
 
     def test_descriptors_of_the_recorder_do_not_reach_the_job(self):
         result = self.run_sonde("sh", "-c", "ls -l /proc/self/fd", close_fds=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r" 0 -> .*\n.* 1 -> .*\n.* 2 -> ")
         for name in ("signalfd", "inotify", "eventfd", ".part", "lock", "manifest"):
             self.assertNotIn(name, result.stdout)
 

@@ -82,6 +82,7 @@ class CallTree(StackTest):
     def test_a_thread_that_sleeps_has_no_samples(self):
         self.record("sleep", 1)
         self.assertLess(self.rows("SELECT count(*) FROM stack_sample")[0][0], 5)
+        self.assertGreater(self.rows("SELECT count(*) FROM mapping")[0][0], 0, "the probe was there")
 
     def test_the_rate_is_that_which_is_asked_for(self):
         for rate in (20, 100):

@@ -131,6 +131,7 @@ TEST(Comparison, ASideAndItselfDoNotDiffer) {
   for (const int runs : {1, 2, 5}) {
     const Observations side = simulation.side({.runs = runs});
     const Comparison found = compare(side, side, kJudgement);
+    EXPECT_EQ(found.estimates.size(), 3U);
     for (const Estimate& estimate : found.estimates) {
       EXPECT_EQ(estimate.change, 0);
       EXPECT_EQ(estimate.p, 1);
@@ -146,6 +147,44 @@ TEST(Comparison, OneRunIsTakenToVaryAsTheRunsOfTheOtherSide) {
   const Comparison found = compare(many, {many.front()}, kJudgement);
   EXPECT_NEAR(found.estimates.front().degrees, 5, 0.5);
   EXPECT_GT(found.estimates.front().error, 0.004);
+}
+
+// Runs whose iterations are all alike differ by their level alone.
+Observations evenRuns(const std::vector<double>& levels) {
+  Observations runs;
+  for (const double level : levels)
+    runs.emplace_back(30, level);
+  return runs;
+}
+
+TEST(Comparison, DegreesOfFreedomAreWelchs) {
+  const Comparison found =
+      compare(evenRuns({90, 100, 110}), evenRuns({85, 95, 105, 115}), kJudgement);
+  // The means' errors have 2 and 3 degrees of freedom. b's error is that of its own runs. a's runs
+  // lie closer together; its error is that of both sides' runs.
+  const double a = (200.0 + 500.0) / 5 / 3;
+  const double b = 500.0 / 12;
+  const double welch = (a + b) * (a + b) / (a * a / 2 + b * b / 3);
+  ASSERT_EQ(found.estimates.size(), 3U);
+  for (const Estimate& estimate : found.estimates)
+    EXPECT_NEAR(estimate.degrees, welch, 1e-3);
+  const Comparison equal = compare(evenRuns({90, 100, 110}), evenRuns({91, 101, 111}), kJudgement);
+  EXPECT_NEAR(equal.estimates.front().degrees, 4, 1e-3);
+}
+
+TEST(Comparison, ARunBesideManyHasTheirDegreesOfFreedom) {
+  const Observations many = evenRuns({90, 95, 100, 105, 110});
+  EXPECT_NEAR(compare(many, evenRuns({100}), kJudgement).estimates.front().degrees, 4, 1e-3);
+  EXPECT_NEAR(compare(evenRuns({100}), many, kJudgement).estimates.front().degrees, 4, 1e-3);
+}
+
+TEST(Comparison, SingleRunsHaveTheDegreesOfFreedomOfTheirBlocks) {
+  const Observations a{std::vector<double>(60, 100)};
+  const Observations b{std::vector<double>(30, 100)};
+  const auto blocks = static_cast<double>(centresOf(a, Measure::Mean, 1).front().blocks +
+                                          centresOf(b, Measure::Mean, 1).front().blocks);
+  ASSERT_GT(blocks, 4);
+  EXPECT_DOUBLE_EQ(compare(a, b, kJudgement).estimates.front().degrees, blocks - 2);
 }
 
 TEST(Comparison, AssumedNoiseIsTheLeastOfSingleRuns) {
@@ -261,7 +300,7 @@ TEST(Compare, WhatWasTakenOutIsOneMoreVariance) {
     EXPECT_NEAR(std::hypot(one.error, 0.02), other.error, 0.001);
     EXPECT_LT(other.low, one.low);
     EXPECT_GT(other.high, one.high);
-    EXPECT_GT(other.degrees, one.degrees);
+    EXPECT_NEAR(other.degrees, one.degrees * std::pow(other.error / one.error, 4), 1e-6);
     EXPECT_EQ(other.a.ns, one.a.ns);
     EXPECT_EQ(one.b.rawNs, one.b.ns);
     EXPECT_NEAR(other.b.rawNs - other.b.ns, 1e6, 0.005 * like.ns);

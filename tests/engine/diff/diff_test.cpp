@@ -115,6 +115,7 @@ TEST(Diff, RunsAndThemselvesDoNotDiffer) {
     const Runs side = jobs.side(kTraining, false, {.runs = runs});
     const Diff result = must(diff(side, side, kJudgement));
     EXPECT_EQ(result.verdict, Verdict::Same);
+    EXPECT_GE(result.rows.size(), kTraining.size());
     for (const Row& row : result.rows) {
       EXPECT_EQ(row.verdict, Verdict::Same);
       EXPECT_EQ(row.p, 1);
@@ -207,6 +208,7 @@ TEST(Diff, OneIterationIsTooFew) {
   const Diff result = must(
       diff(jobs.side(kTraining, false, single), jobs.side(kTraining, true, single), kJudgement));
   EXPECT_EQ(result.verdict, Verdict::TooFew);
+  EXPECT_GE(result.rows.size(), kTraining.size());
   for (const Row& row : result.rows) {
     EXPECT_EQ(row.verdict, Verdict::TooFew);
     EXPECT_FALSE(row.detectable);

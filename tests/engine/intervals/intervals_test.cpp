@@ -5,6 +5,7 @@
 
 #include <bitset>
 #include <random>
+#include <vector>
 
 namespace sonde::engine::metrics {
 namespace {
@@ -47,6 +48,16 @@ TEST(Intervals, NormaliseMergesWhatTouchesAndDropsWhatIsEmpty) {
   EXPECT_THAT(normalise({{5, 7}, {1, 3}, {3, 4}, {9, 9}, {12, 10}, {6, 8}}),
               ElementsAre(Interval{1, 4}, Interval{5, 8}));
   EXPECT_THAT(normalise({}), IsEmpty());
+}
+
+TEST(Intervals, HoldTheirBeginsAndNotTheirEnds) {
+  const Intervals intervals{{3, 5}, {8, 9}};
+  std::vector<int> held;
+  for (int at = 0; at < 12; ++at) {
+    if (holds(intervals, at))
+      held.push_back(at);
+  }
+  EXPECT_THAT(held, ElementsAre(3, 4, 8));
 }
 
 TEST(Intervals, SubtractKeepsBothSidesOfAHole) {

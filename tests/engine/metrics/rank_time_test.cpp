@@ -190,6 +190,20 @@ TEST_F(RankMetrics, AnOperationInsideItselfCountsOnce) {
   EXPECT_EQ(operations[0].p95Ns, 40);
 }
 
+TEST_F(RankMetrics, OperationsBesideTheIterationsHaveNoShare) {
+  const auto main = process(0, 1);
+  trace_->slice(main, model::SliceKind::Operation, "solve", {10, 90});
+  iteration(main, 0, 100, 200);
+  trace_->slice(main, model::SliceKind::Operation, "solve", {110, 140});
+  trace_->slice(main, model::SliceKind::Operation, "solve", {210, 220});
+  const auto trace = open();
+  const auto operations = must(operationsOf(trace, must(readRanks(trace)).at(0)));
+  ASSERT_THAT(operations, SizeIs(1));
+  EXPECT_EQ(operations[0].count, 1);
+  EXPECT_EQ(operations[0].p50Ns, 30);
+  EXPECT_DOUBLE_EQ(operations[0].share, 0.3);
+}
+
 // Kernels 10-40 and 30-60, one of a collective 50-90, a copy 85-100, another process's kernel.
 TEST_F(RankMetrics, CountsWhatDevicesDidWhereThereAreAny) {
   process(1, 200);

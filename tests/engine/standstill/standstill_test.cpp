@@ -317,6 +317,21 @@ TEST_F(StandstillTest, ThreadsThatWaitForEachOtherAreADeadlock) {
   EXPECT_THAT(tids, testing::UnorderedElementsAre(501, 502));
 }
 
+TEST_F(StandstillTest, WhoWaitsForOneThatWaitsForNobodyIsInNoDeadlock) {
+  const auto main = rank(0);
+  model::Thread row;
+  row.processId = process_;
+  row.tid = 501;
+  const auto worker = trace_->add(row);
+  model::OpenCall join = open(main, "wait", 2 * kSecond);
+  join.waitsForThreadId = worker;
+  trace_->add(join);
+  trace_->add(open(worker, "operation", 2 * kSecond));
+  const auto found = read();
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->deadlocks, IsEmpty());
+}
+
 TEST_F(StandstillTest, AHelperThatEndedBadlyIsNamed) {
   const auto first = rank(0);
   const auto owner = process_;

@@ -116,6 +116,25 @@ TEST_F(NsightImporterTest, KeepsWhatTheDeviceTablesSay) {
             "return_value=700 return_value=700");
 }
 
+// The host's memory is what a copy to the device is from, and what one to the host goes to.
+TEST_F(NsightImporterTest, ACopyIsPinnedWhereTheHostsSideIs) {
+  make();
+  file_->run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES "
+      "(10, 15, 0, 1, 7, 1, $PID, 8, 1, 0, 2), (20, 25, 0, 1, 7, 2, $PID, 16, 1, 1, 2),"
+      "(30, 35, 0, 1, 7, 3, $PID, 32, 2, 2, 0), (40, 45, 0, 1, 7, 4, $PID, 64, 2, 2, 1),"
+      "(50, 55, 0, 1, 7, 5, $PID, 128, 8, 2, 2)");
+  mustImport();
+  EXPECT_EQ(rows("SELECT c.kind || '|' || n.text || '|' || bytes || '|' || coalesce(pinned, '-') "
+                 "AS concat_row FROM copy c JOIN string n ON n.id = c.name_id ORDER BY start_ns"),
+            "host_to_device|Memcpy HtoD (Pageable -> Device)|8|0 "
+            "host_to_device|Memcpy HtoD (Pinned -> Device)|16|1 "
+            "device_to_host|Memcpy DtoH (Device -> Pageable)|32|0 "
+            "device_to_host|Memcpy DtoH (Device -> Pinned)|64|1 "
+            "device_to_device|Memcpy DtoD (Device -> Device)|128|-");
+}
+
 TEST_F(NsightImporterTest, KeepsRangesMarksAndTheirFacts) {
   make(kNsightVersions[2]);
   file_->run(

@@ -70,10 +70,21 @@ TEST(Redaction, KeepsNumbersOfTokens) {
               ElementsAre("--max-tokens", "512", "--max-tokens=512"));
 }
 
+TEST(Redaction, HidesNumbersThatAreTooLongForACount) {
+  EXPECT_THAT(Redactor().arguments({"--token", "123456789", "--token", "1234567890", "--key=1e5"}),
+              ElementsAre("--token", "123456789", "--token", "[redacted]", "--key=[redacted]"));
+}
+
 TEST(Redaction, TakesPasswordsOutOfAddresses) {
   EXPECT_THAT(
       Redactor().arguments({"--data=s3://id:pw@host/a@b", "http://host/x@y", "ftp://u@h"}),
       ElementsAre("--data=s3://[redacted]@host/a@b", "http://host/x@y", "ftp://[redacted]@h"));
+}
+
+TEST(Redaction, APasswordInAnAddressMayHoldAnAt) {
+  EXPECT_THAT(
+      Redactor().arguments({"postgres://user:p@ss@host", "--db=amqp://user:p@s@s@host/q?a@b"}),
+      ElementsAre("postgres://[redacted]@host", "--db=amqp://[redacted]@host/q?a@b"));
 }
 
 TEST(Redaction, PatternsHideNamesAndWords) {

@@ -165,5 +165,31 @@ TEST_F(RecoverTest, FindsAbandonedSessions) {
   EXPECT_THAT(abandonedSessions({place()}), ElementsAre(session()));
 }
 
+// Its recorder was killed before it wrote the manifest, or someone has removed that.
+TEST_F(RecoverTest, NeverDeletesASpoolWithoutAManifest) {
+  SpoolBuilder spool;
+  spool.call(0, SliceKind::Api, "a", 1000, 1100);
+  const fs::path file = spool.write(session());
+  fs::remove(session() / "manifest.json");
+  const std::string before = test::readText(file);
+  EXPECT_THAT(abandonedSessions({place()}), ElementsAre(session()));
+  EXPECT_TRUE(dropSessionOf(part(), {place()}));
+  const auto refused = recoverSession(session(), options_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("name the trace with -o"));
+  EXPECT_EQ(test::readText(file), before);
+  options_.output = folder_.path() / "rescued.sonde";
+  const auto recovered = recoverSession(session(), options_);
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_THAT(names(options_.output), ElementsAre("a"));
+  EXPECT_EQ(test::readText(file), before);
+}
+
+TEST_F(RecoverTest, DeletesWhatIsLeftOfASessionWithoutSpoolAndManifest) {
+  fs::remove(session() / "manifest.json");
+  EXPECT_THAT(abandonedSessions({place()}), IsEmpty());
+  EXPECT_FALSE(fs::exists(session()));
+}
+
 }  // namespace
 }  // namespace sonde::recorder

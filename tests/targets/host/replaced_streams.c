@@ -1,7 +1,9 @@
 /* Makes libc close pipes, and replace them with other files, by internal calls: pclose, daemon,
- * login_tty and forkpty. 6 bytes at a time go through the pipes, 10 through the replacements. */
+ * login_tty and forkpty. Closes others by close_range and closefrom. 6 bytes at a time go through
+ * the pipes, 10 through the replacements. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,34 @@ static int closedByPclose(void) {
   unlink(name);
   const int good = read6 && ended && file == fd && write(file, kAfter, 10) == 10;
   close(file);
+  return good;
+}
+
+static void closeByRange(int first) {
+  close_range(first, first, 0);
+}
+
+/* Closes a pipe by a call that ends ranges of descriptors; then a file of libc's own, and after it
+ * another pipe, has its number. */
+static int closedWithOthers(void (*closeAll)(int first)) {
+  char bytes[64];
+  int ends[2];
+  int next[2];
+  char name[] = "/tmp/replaced_streams.XXXXXX";
+  if (pipe(ends) != 0 || write(ends[1], "before", 6) != 6 ||
+      close_range(ends[1], ends[1], CLOSE_RANGE_CLOEXEC) != 0 || write(ends[1], "cloexe", 6) != 6)
+    return 0;
+  closeAll(ends[1]);
+  const int file = mkstemp(name);
+  unlink(name);
+  int good = read(ends[0], bytes, 6) == 6 && read(ends[0], bytes, 6) == 6 && file == ends[1] &&
+             write(file, kAfter, 10) == 10;
+  close(file);
+  closeAll(ends[0]);
+  good = good && pipe(next) == 0 && next[0] == ends[0] && next[1] == ends[1] &&
+         write(next[1], "again!", 6) == 6 && read(next[0], bytes, 6) == 6;
+  closeAll(ends[0]);
+  closeAll(ends[1]);
   return good;
 }
 
@@ -87,5 +117,7 @@ int main(void) {
     return 2;
   if (!replacedBy(becomeSession))
     return 3;
-  return replacedBy(forkOntoTerminal) ? 0 : 4;
+  if (!replacedBy(forkOntoTerminal))
+    return 4;
+  return closedWithOthers(closeByRange) && closedWithOthers(closefrom) ? 0 : 5;
 }

@@ -125,6 +125,27 @@ static void anySource(void) {
   }
 }
 
+// From one rank, with whatever tag: six receives are open at a time, and the later ones are waited
+// for first. Message k has tag 20 + k % 3 and 4 * (k + 1) bytes.
+static void anyTag(void) {
+  enum { kEach = 13, kOpen = 6 };
+  static int data[kOpen][64];
+  const int other = gRank ^ 1;
+  if (gRank % 2 == 1) {
+    for (int k = 0; k < kEach; ++k)
+      MPI_Send(data[0], k + 1, MPI_INT, other, 20 + k % 3, MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Recv(data[0], 64, MPI_INT, other, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int left = kEach - 1; left > 0; left -= kOpen) {
+    MPI_Request requests[kOpen];
+    for (int at = 0; at < kOpen; ++at)
+      MPI_Irecv(data[at], 64, MPI_INT, other, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[at]);
+    for (int at = kOpen - 1; at >= 0; --at)
+      MPI_Wait(&requests[at], MPI_STATUS_IGNORE);
+  }
+}
+
 static void persistent(void) {
   double out[10] = {0};
   double in[10];
@@ -362,6 +383,7 @@ static const struct Part kParts[] = {{"ring", ring},
                                      {"nonblocking", nonblocking},
                                      {"halo", halo},
                                      {"any-source", anySource},
+                                     {"any-tag", anyTag},
                                      {"persistent", persistent},
                                      {"communicators", communicators},
                                      {"odd", odd},

@@ -165,6 +165,31 @@ void mutexGivenUp() {
   std::printf("pthread_cond_wait condition %d %d\n", giver.load(), taker.load());
 }
 
+// The same, where nobody signals: the giver's wait times out, and that is no hand-off.
+void mutexGivenUpForAWhile() {
+  std::atomic<int> giver{0};
+  std::atomic<int> taker{0};
+  std::thread gives([&] {
+    pthread_mutex_lock(&gMutex);
+    giver.store(ownTid());
+    awaitAsleep(taker);
+    const timespec until = after(CLOCK_REALTIME, 20);
+    check(pthread_cond_timedwait(&gCondition, &gMutex, &until) == ETIMEDOUT, "timed out");
+    pthread_mutex_unlock(&gMutex);
+  });
+  while (giver.load() == 0)
+    std::this_thread::yield();
+  std::thread takes([&] {
+    taker.store(ownTid());
+    pthread_mutex_lock(&gMutex);
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));  // the giver has to wait for it
+    pthread_mutex_unlock(&gMutex);
+  });
+  gives.join();
+  takes.join();
+  std::printf("pthread_mutex_lock mutex %d %d\n", taker.load(), giver.load());
+}
+
 void semaphores() {
   sem_init(&gSemaphore, 0, 0);
   run(atSemaphore("sem_wait", sem_wait));
@@ -274,6 +299,7 @@ int main() {
   locks();
   conditions();
   mutexGivenUp();
+  mutexGivenUpForAWhile();
   semaphores();
   futexes();
   threads();
