@@ -82,6 +82,20 @@ class Rows(CudaTest):
                                            line["graph"], None, "cudaGraphLaunch")
                                           for line in self.happened("graph_trace")], "graphs")
 
+    def test_copies_have_their_memories_and_the_other_device(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("copy kind=htod bytes=4096 stream=1\ncopy kind=dtod bytes=1024 stream=1\npeer to=1 bytes=2048 "
+                            "stream=1\ncopy kind=dtoh bytes=512 sync=1\nset bytes=256 stream=1\nsync\n", variant)
+                self.assertEqual(
+                    self.rows("SELECT v.kind, v.name, v.bytes, v.device, c.pinned, d.ordinal FROM v_copy v JOIN copy c ON "
+                              "c.id = v.id LEFT JOIN device d ON d.id = c.peer_device_id ORDER BY v.bytes DESC"),
+                    [("host_to_device", "Memcpy HtoD (Pinned -> Device)", 4096, 0, 1, None),
+                     ("peer_to_peer", "Memcpy PtoP (Device -> Device)", 2048, 0, None, 1),
+                     ("device_to_device", "Memcpy DtoD (Device -> Device)", 1024, 0, None, None),
+                     ("device_to_host", "Memcpy DtoH (Device -> Pinned)", 512, 0, 1, None),
+                     ("set", "Memset (Device)", 256, 0, None, None)])
+
     def test_overlap_of_streams_is_kept(self):
         self.script(MIXED)
         overlapping = self.rows("SELECT count(*) FROM kernel a JOIN kernel b ON a.stream_id < b.stream_id AND a.start_ns"

@@ -256,6 +256,22 @@ TEST_F(StandstillTest, ACollectiveThatADeviceHasNotFinishedIsOpen) {
   EXPECT_THAT(found->rendezvous[0].absent, IsEmpty());
 }
 
+// As calls of a library are that does not count them.
+TEST_F(StandstillTest, WhoHasEnteredACollectiveWithoutANumberIsNotAbsent) {
+  for (std::int64_t number = 0; number < 2; ++number) {
+    const auto thread = rank(number);
+    model::OpenCall waiting = open(thread, "collective", 2 * kSecond);
+    waiting.communicatorId = group(number);
+    waiting.op = "allreduce";
+    trace_->add(waiting);
+  }
+  const auto found = read();
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->rendezvous, SizeIs(1));
+  EXPECT_THAT(found->rendezvous[0].entered, SizeIs(2));
+  EXPECT_THAT(found->rendezvous[0].absent, IsEmpty());
+}
+
 TEST_F(StandstillTest, AJobThatEndedByItselfDidNotStandStill) {
   const auto first = rank(0, model::ProcessState::Exited);
   collective(group(0), 16, kSecond, kSecond + 1000);
