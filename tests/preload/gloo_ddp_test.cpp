@@ -56,7 +56,7 @@ class GlooDdp : public ::testing::Test {
     for (const char* rank : {"0", "1"})
       script += std::string("RANK=") + rank +
                 " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port /usr/bin/python3 " +
-                SONDE_TARGET_SOURCES "/gloo/gloo_ddp.py > " + (out / rank) + " & ";
+                SONDE_TARGET_SOURCES "/gloo_ddp.py > " + (out / rank) + " & ";
     finished_ = recording.run({"sh", "-c", script + "wait"});
     said_[0] = parse(readText(out / "0"));
     said_[1] = parse(readText(out / "1"));
