@@ -7,8 +7,7 @@
 //
 //     SONDE_COLUMNS(id, startNs, durNs)
 //   };
-//   SONDE_TRY(store::forEach<Call>(trace, "SELECT * FROM slice WHERE kind = 'api'", [&](const Call&
-//   call) { … }));
+//   SONDE_TRY(store::forEach<Call>(trace, "SELECT * FROM slice", [&](const Call& call) { … }));
 //
 // Columns are found by name, once a query. NULL reads as 0, the empty text or no id; a
 // std::optional tells it apart. A std::string_view is valid during the call.
@@ -29,6 +28,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sonde::store {

@@ -32,6 +32,7 @@ struct TextHash {
   }
 };
 using StringIds = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
+
 // The types of rows, in the order of SONDE_ROWS; a table's index is that of its rows' type.
 template <typename... Rows>
 struct RowTypes {

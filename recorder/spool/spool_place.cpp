@@ -212,12 +212,14 @@ std::vector<PlaceCheck> checkPlaces(const SpoolRequest& request) {
 std::vector<PlaceCheck> makePlaces(const SpoolRequest& request) {
   std::vector<PlaceCheck> checks = checkPlaces(request);
   for (PlaceCheck& check : checks) {
-    if (!check.named || isThere(check.place))
-      continue;
-    std::error_code failure;
-    fs::create_directories(check.place, failure);
-    check = failure ? refuse(std::move(check), failure.message())
-                    : checkPlace(check.place, true, request.limitBytes);
+    if (check.named && !isThere(check.place)) {
+      std::error_code failure;
+      fs::create_directories(check.place, failure);
+      check = failure ? refuse(std::move(check), failure.message())
+                      : checkPlace(check.place, true, request.limitBytes);
+    }
+    if (check.usable)
+      break;
   }
   return checks;
 }

@@ -42,7 +42,8 @@ PlaceCheck checkPlace(const std::filesystem::path& place, bool named, std::uint6
 
 // The results for all spoolPlaces().
 std::vector<PlaceCheck> checkPlaces(const SpoolRequest& request);
-// The same, after making the folders that the user has named and that do not exist.
+// The same. Makes a folder that the user has named and that does not exist, unless a place before
+// it is usable.
 std::vector<PlaceCheck> makePlaces(const SpoolRequest& request);
 
 // Creates `place`/sonde-<uid>/<pid>-<hex>, accessible to this user only.
