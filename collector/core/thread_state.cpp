@@ -86,8 +86,8 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   state->sampleCursor = state->sampleEnd = nullptr;
   state->sampleSlot = nullptr;
   state->scopeCount = state->deepScopes = state->silentScopes = 0;
-  state->ncclGroups = state->ncclGroup = 0;
-  state->ncclCall = 0;
+  for (ProbeState& probe : state->probes)
+    probe = {};
   state->nextToken = 1;
   state->records = std::uint64_t{state->generation} << 32;
   state->vforksSeen = 0;

@@ -10,7 +10,10 @@
 #include "collector/core/spool.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace sonde::core {
 
@@ -22,6 +25,11 @@ inline constexpr std::uint32_t kUnrecorded = 0;
 inline constexpr int kGroupAt = 0;
 inline constexpr int kSilentAt = 1;
 inline constexpr int kStampAt = 2;
+
+// State that a probe keeps for a thread; see stateOf().
+struct ProbeState {
+  alignas(std::uint64_t) std::byte bytes[24];
+};
 
 struct ThreadState {
   std::uint32_t generation;
@@ -40,9 +48,6 @@ struct ThreadState {
   const char* guardFrame;        // a place in the stack frame that took the guard last
   std::uint32_t deepScopes;      // NVTX scopes begun past kMaxOpenScopes and not yet popped
   std::uint32_t silentScopes;    // number of `scopes` that the file does not have; see capture.h
-  std::uint32_t ncclGroups;      // open on this thread
-  std::uint32_t ncclGroup;       // number of outermost groups that it began
-  std::uint64_t ncclBefore;      // number of the last call when the outermost open group began
   wire::SlotHeader* sampleSlot;  // for copies of its stack; see sample_slot.h
   char* sampleCursor;
   char* sampleEnd;
@@ -50,11 +55,23 @@ struct ThreadState {
   // before. Use only differences.
   std::atomic<std::uint32_t> recorded[static_cast<int>(wire::Probe::Count)];
   std::atomic<std::uint32_t> unrecorded[static_cast<int>(wire::Probe::Count)];
-  std::uint64_t ncclCall;  // the call it is in, as in nccl_api.h; 0: none
+  ProbeState probes[static_cast<int>(wire::Probe::Count)];
   // For each open call, the stack frame that opened it; see open_calls.h.
   const void* openFrames[wire::OpenCalls::kMost];
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
+
+// The probe's own state of the thread. Its bytes are zero when the thread registers. `State`: at
+// most 24 bytes, always the same type for one probe.
+template <typename State>
+const State& stateOf(const ThreadState& thread, wire::Probe probe) noexcept {
+  static_assert(std::is_trivial_v<State> && sizeof(State) <= sizeof(ProbeState));
+  return *reinterpret_cast<const State*>(thread.probes[static_cast<int>(probe)].bytes);
+}
+template <typename State>
+State& stateOf(ThreadState& thread, wire::Probe probe) noexcept {
+  return const_cast<State&>(stateOf<State>(std::as_const(thread), probe));
+}
 
 // One per process, in memory that the kernel zeroes in a child.
 struct ForkPage {

@@ -5,7 +5,6 @@
 #include "collector/core/platform/clock.h"
 #include "collector/core/platform/hooks.h"
 #include "collector/core/spool.h"
-#include "collector/core/thread_state.h"
 #include "collector/preload/common/interned_key.h"
 #include "collector/preload/nccl/nccl_api_calls.h"
 #include "collector/preload/nccl/nccl_call_records.h"
@@ -14,6 +13,7 @@
 #include "collector/preload/nccl/nccl_hooks.h"
 #include "collector/preload/nccl/nccl_promised.h"
 #include "collector/preload/nccl/nccl_stream.h"
+#include "collector/preload/nccl/nccl_thread.h"
 #include "collector/preload/nccl/nccl_types.h"
 
 namespace sonde::preload::nccl {
@@ -110,9 +110,9 @@ CallFacts factsOf(const ApiCall& call) noexcept {
 
 // Whether the call is the program's own. If so, it becomes the call that the thread is in.
 bool enter(ThreadState* thread, Handle call) noexcept {
-  if (thread == nullptr || thread->ncclCall != 0)
+  if (thread == nullptr || callsOf(*thread).call != 0)
     return false;
-  thread->ncclCall = bitsOf(call);
+  callsOf(*thread).call = bitsOf(call);
   return true;
 }
 
@@ -145,7 +145,7 @@ OpenCall begin(const ApiCall& call) noexcept {
   const BegunCall made =
       captured ? BegunCall{capturedIn(communicator), 0} : beginApiCall(communicator, factsOf(call));
   if (made.call)
-    thread->ncclCall = bitsOf(made.call);
+    callsOf(*thread).call = bitsOf(made.call);
   const OpenCall open{bitsOf(made.call), core::readTicks(), true, made.seq, kNone.shown};
   return show(open, call.name, __builtin_frame_address(0));
 }
@@ -175,8 +175,8 @@ void drop(const OpenCall& open, const ApiCall& call) noexcept {
 
 std::uint8_t groupOf(const ThreadState* thread) noexcept {
   constexpr std::uint32_t kNumbers = wire::Collective::kGroup >> wire::Collective::kGroupShift;
-  const bool isInGroup = thread != nullptr && thread->ncclGroups > 0;
-  return isInGroup ? static_cast<std::uint8_t>(thread->ncclGroup % kNumbers + 1) : 0;
+  const bool isInGroup = thread != nullptr && callsOf(*thread).groups > 0;
+  return isInGroup ? static_cast<std::uint8_t>(callsOf(*thread).group % kNumbers + 1) : 0;
 }
 
 void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
@@ -185,7 +185,7 @@ void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   core::closeCall({open.shown});
   ThreadState* const thread = thisThread();
   if (thread != nullptr)
-    thread->ncclCall = 0;
+    callsOf(*thread).call = 0;
   const Handle made = handleOf(open.call);
   if (made.kind == HandleKind::Call && !failed(result)) {
     if (result == kSuccess)
@@ -208,17 +208,17 @@ void endOther(const OpenCall& open, const char* name, int result) noexcept {
     return;
   core::closeCall({open.shown});
   if (ThreadState* const thread = thisThread(); thread != nullptr)
-    thread->ncclCall = 0;
+    callsOf(*thread).call = 0;
   if (name != nullptr)
     writeCall(name, open.begin, result);
 }
 
 void groupStarted() noexcept {
   ThreadState* const thread = threadFor(RecordKind::CollectivePart);
-  if (thread == nullptr || thread->ncclGroups++ > 0)
+  if (thread == nullptr || callsOf(*thread).groups++ > 0)
     return;
-  ++thread->ncclGroup;
-  thread->ncclBefore = lastCallNumber();
+  ++callsOf(*thread).group;
+  callsOf(*thread).before = lastCallNumber();
   forgetPromised(thread);
 }
 
@@ -231,10 +231,10 @@ void add(const NewCommunicator& made) noexcept {
 
 bool groupEnded(bool launched) noexcept {
   ThreadState* const thread = isSource() ? thisThread() : nullptr;
-  if (thread == nullptr || thread->ncclGroups == 0 || --thread->ncclGroups > 0)
+  if (thread == nullptr || callsOf(*thread).groups == 0 || --callsOf(*thread).groups > 0)
     return false;
   if (!launched)
-    dropApiCallsSince(thread->ncclBefore);
+    dropApiCallsSince(callsOf(*thread).before);
   NewCommunicator made;
   while (takePromised(thread, made))  // ends: only this thread adds to its own list
     add(made);
@@ -245,7 +245,7 @@ void created(const NewCommunicator& made) noexcept {
   if (*made.place != nullptr && isSource())
     return add(made);
   const ThreadState* const thread = threadFor(RecordKind::Collective);
-  if (thread != nullptr && thread->ncclGroups > 0)
+  if (thread != nullptr && callsOf(*thread).groups > 0)
     promise(thread, made);
 }
 
@@ -299,7 +299,7 @@ constexpr Hooks kHooks = {kHooksVersion,
 
 Handle startApi(Handle communicator, bool graphCaptured) noexcept {
   const ThreadState* const thread = core::tState;
-  const Handle inside = core::isCurrent(thread) ? handleOf(thread->ncclCall) : Handle{};
+  const Handle inside = core::isCurrent(thread) ? handleOf(callsOf(*thread).call) : Handle{};
   const std::uint32_t captured = graphCaptured ? kApiCaptured : 0;
   if (inside.kind == HandleKind::Api && (inside.index & kApiHasCommunicator) != 0)
     identify(

@@ -2,7 +2,7 @@
 
 #include "collector/core/emit.h"
 #include "collector/core/platform/bounded.h"
-#include "collector/core/thread_state.h"
+#include "collector/preload/nccl/nccl_thread.h"
 
 #include <atomic>
 
@@ -121,8 +121,8 @@ bool isLike(Handle handle, const Likeness& likeness) noexcept {
 bool isOfOpenGroup(Handle handle) noexcept {
   const core::ThreadState* const thread = core::tState;
   CallIdentity call;
-  return core::isCurrent(thread) && thread->ncclGroups > 0 && readCall(handle, call) &&
-         call.thread == thread && call.number > thread->ncclBefore;
+  return core::isCurrent(thread) && callsOf(*thread).groups > 0 && readCall(handle, call) &&
+         call.thread == thread && call.number > callsOf(*thread).before;
 }
 
 void displaceOldest(std::uint64_t first, Entry entry) noexcept {
