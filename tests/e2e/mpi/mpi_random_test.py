@@ -1,9 +1,10 @@
-"""Random programs of MPI: 100 seeds on 4 ranks, every way to send and to receive, and each message has a size of its own."""
+"""Random programs of MPI: many seeds on 4 ranks, every way to send and to receive, and each message has a size of its own."""
 import unittest
 
 from mpi_support import MpiTest
+from run_support import SLOW
 
-SEEDS = 100
+SEEDS = 100 if SLOW else 30
 MESSAGES = 120  # of each
 
 

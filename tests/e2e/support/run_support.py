@@ -16,7 +16,8 @@ import unittest
 SONDE = os.environ["SONDE_BIN"]
 TARGETS = pathlib.Path(os.environ["SONDE_TARGETS"])
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "targets"  # what they are made of
-slow = unittest.skipUnless(os.environ.get("SONDE_SLOW"), "slow: scripts/test.sh --all")
+SLOW = bool(os.environ.get("SONDE_SLOW"))  # the tier of scripts/test.sh --all
+slow = unittest.skipUnless(SLOW, "slow: scripts/test.sh --all")
 PATIENCE = 120  # seconds that a test waits for what must happen before it fails
 
 

@@ -5,12 +5,12 @@ import unittest
 from collections import Counter
 
 from python_support import pythons
-from run_support import SOURCES, TARGETS
+from run_support import SLOW, SOURCES, TARGETS
 from stack_support import StackTest
 
 SCRIPT = SOURCES / "stack" / "stack_tree.py"
 KNOWN = range(8, 14)
-SECONDS = float(os.environ.get("SONDE_STACK_SECONDS", 1.5))  # of CPU time, each of two threads
+SECONDS = float(os.environ.get("SONDE_STACK_SECONDS", 1.5 if SLOW else 0.75))  # of CPU time, each of two threads
 
 
 class Python(StackTest):

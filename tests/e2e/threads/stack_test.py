@@ -7,10 +7,10 @@ from collections import Counter
 from xml.etree import ElementTree
 
 from python_support import PYTHON
-from run_support import SONDE, TARGETS, slow
+from run_support import SLOW, SONDE, TARGETS, slow
 from stack_support import StackTest
 
-SECONDS = float(os.environ.get("SONDE_STACK_SECONDS", 0.5))  # of CPU time, each of 16 threads
+SECONDS = float(os.environ.get("SONDE_STACK_SECONDS", 0.5 if SLOW else 0.25))  # of CPU time, each of 16 threads
 
 
 def in_full(path):
@@ -85,9 +85,9 @@ class CallTree(StackTest):
         self.assertGreater(self.rows("SELECT count(*) FROM mapping")[0][0], 0, "the probe was there")
 
     def test_the_rate_is_that_which_is_asked_for(self):
-        for rate in (20, 100):
+        for rate, seconds in ((20, 2), (100, 2)) if SLOW else ((100, 1),):
             with self.subTest(rate):
-                truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 2, rate=str(rate)))
+                truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, seconds, rate=str(rate)))
                 ((count, ns),) = self.rows("SELECT count(*), sum(weight) FROM stack_sample")
                 # On a busy machine a sample may come late, and represent two.
                 self.assertLess(abs(ns / sum(truth.values()) - 1), 0.1)
@@ -96,7 +96,7 @@ class CallTree(StackTest):
 
 
     def test_a_rate_past_the_kernels_tick_is_reached_where_it_is_allowed(self):
-        truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 2, TARGETS / "libstack_plugin.so", rate="5000"))
+        truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 1, TARGETS / "libstack_plugin.so", rate="5000"))
         # On a busy machine the recorder, which yields to all others, may not fetch all samples.
         ((count, ns, lost),) = self.rows("SELECT count(*), sum(weight), (SELECT ifnull(sum(count), 0) FROM loss WHERE"
                                          " probe = 'stack') FROM stack_sample WHERE thread_id IN (SELECT t.id FROM thread t JOIN"
@@ -117,7 +117,7 @@ class CallTree(StackTest):
         self.assertLess(lost, count / 2)  # where the recorder gives way as far as it can, five times as many as are kept
 
     def test_time_in_the_kernel_is_that_of_who_called_it(self):
-        for rate in ("99", "1000", "5000"):
+        for rate in ("99", "1000", "5000") if SLOW else ("1000",):
             with self.subTest(rate):
                 lines = self.record(TARGETS / "stack_kernel", 3, rate=rate)
                 truth = {name: int(ns) for name, ns in (line.split() for line in lines)}
@@ -138,14 +138,14 @@ class CallTree(StackTest):
                    "def ask(until):\n"
                    "  while time.thread_time() < until:\n"
                    "    for _ in range(100): os.getppid()\n"
-                   "for turn in range(1, 5): compute(turn - 0.5); ask(turn)\n")
+                   "for turn in range(1, 3): compute(turn - 0.5); ask(turn)\n")
         self.record(PYTHON, "-c", program, rate="1000")
         found = Counter()
         for frames, ns in self.stacks():
             for name in ("compute", "ask"):
                 found[name] += ns * any(frame.startswith(name + " ") for frame in frames)
         for name, ns in found.items():
-            self.assertLess(abs(ns / 2e9 - 1), 0.15, found)
+            self.assertLess(abs(ns / 1e9 - 1), 0.15, found)
 
     def test_descriptors_are_the_programs_own_again(self):
         program = ("import os, signal, threading, time\n"
@@ -244,7 +244,7 @@ class Harmless(StackTest):
         self.assertEqual(alone.returncode, 0, alone.stdout)
         self.assertEqual(self.record(TARGETS / program, case, sources="stack,sync,net,io", more=("--stack-mode", "wall")),
                          alone.stdout.splitlines())
-        for rate in ("99", "1000"):  # by timers, and by perf events where these are allowed
+        for rate in ("99", "1000") if SLOW else ("1000",):  # by timers, and by perf events where these are allowed
             self.assertEqual(self.record(TARGETS / program, case, rate=rate), alone.stdout.splitlines())
 
     def test_exceptions_are_caught(self):

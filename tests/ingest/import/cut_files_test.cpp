@@ -14,7 +14,7 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr int kCuts = 1000;
+constexpr int kCuts = 300;
 constexpr int kEvents = 40;
 
 // Repeats one event of each kind, with the members around them.
