@@ -1,0 +1,148 @@
+#include "tests/jobsim/workloads.h"
+
+#include "analysis/store/read_rows.h"
+#include "analysis/store/trace_file.h"
+#include "tests/jobsim/simulation.h"
+#include "tests/jobsim/write_trace.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::jobsim {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+// The lengths of a thread's iterations.
+std::vector<Ns> iterationsOf(const History& history, int thread) {
+  std::vector<Ns> lengths;
+  Ns begin = 0;
+  int depth = 0;
+  for (const Step& step : history.steps) {
+    if (step.thread != thread)
+      continue;
+    if (const auto* scope = std::get_if<Begin>(step.op)) {
+      if (scope->scope == Scope::Iteration)
+        begin = step.begin;
+      ++depth;
+    } else if (std::holds_alternative<End>(*step.op) && --depth == 0) {
+      lengths.push_back(step.end - begin);
+    }
+  }
+  return lengths;
+}
+
+TEST(Workloads, APipelineTakesAsLongAsItsBubble) {
+  Pipeline of;
+  of.iterations = 1;
+  of.bytes = 0;
+  of.link = {};
+  of.forwardNs = 1'000'000;
+  of.backwardNs = 2'000'000;
+  Job job = pipelineJob(of);
+  for (Thread& thread : job.threads)
+    for (Op& op : thread.program)
+      if (auto* send = std::get_if<Send>(&op))
+        send->callNs = 0;
+  // The first stage begins first and ends last.
+  EXPECT_THAT(iterationsOf(simulate(job), 0),
+              ElementsAre((of.microbatches + of.stages - 1) * 3'000'000 + of.forwardNs));
+}
+
+TEST(Workloads, ALoaderThatIsSlowerThanTheStepHoldsUpEachStep) {
+  const Loader of{.workers = 1, .iterations = 5, .batchNs = 3'000'000, .stepNs = 2'000'000};
+  const History history = simulate(loaderJob(of));
+  EXPECT_THAT(iterationsOf(history, 0),
+              ElementsAre(5'000'000, 3'000'000, 3'000'000, 3'000'000, 3'000'000));
+}
+
+TEST(Workloads, ADeviceIsBusyAllTheTimeIfTheGradientsAreHidden) {
+  DataParallel of;
+  of.ranks = 1;
+  of.iterations = 1;
+  of.buckets = 1;
+  of.link = {};
+  const History history = simulate(dataParallelJob(of));
+  const Ns work = of.layers * (of.forwardNs + of.backwardNs) + of.optimizerNs;
+  const Ns first = of.callNs + 3'000;  // until the first kernel arrives
+  EXPECT_THAT(iterationsOf(history, 0), ElementsAre(first + work + 2'000 + 1'000));
+}
+
+TEST(Workloads, ASlowRankHoldsUpTheOthers) {
+  DataParallel of;
+  of.slowRank = 1;
+  const History slow = simulate(dataParallelJob(of));
+  of.slowRank = -1;
+  const History even = simulate(dataParallelJob(of));
+  EXPECT_GT(slow.endNs, even.endNs * 13 / 10);
+  EXPECT_LT(slow.endNs, even.endNs * 15 / 10);
+}
+
+TEST(Workloads, AServerSumsOneGradientAfterTheOther) {
+  const ParameterServer of{.workers = 2, .iterations = 1, .link = {}};
+  const History history = simulate(parameterServerJob(of));
+  // Both push at once; the server sums twice, then sends to one after the other.
+  EXPECT_THAT(iterationsOf(history, 1),
+              ElementsAre(of.computeNs + 10'000 + 2 * of.sumNs + 2 * 10'000 + of.sumNs));
+}
+
+struct Iteration {
+  std::int64_t number = 0;
+  std::int64_t startNs = 0;
+  std::optional<std::int64_t> durNs;
+
+  SONDE_COLUMNS(number, startNs, durNs)
+};
+
+TEST(Workloads, ATraceHasTheTimesOfTheMachinesClock) {
+  const test::TemporaryFolder folder;
+  DataParallel of;
+  of.iterations = 3;
+  Job job = dataParallelJob(of);
+  job.machines[1].offsetNs = 5'000'000;
+  job.machines[1].driftPpb = 50'000;
+  const History history = simulate(job);
+  writeTrace(job, history, folder / "t.sonde", 3);
+  const auto trace = test::must(store::openTrace(folder / "t.sonde"));
+  const auto found = test::must(store::readAll<Iteration>(
+      trace, "SELECT number, start_ns, dur_ns FROM iteration ORDER BY number"));
+  const std::vector<Ns> lengths = iterationsOf(history, 3);
+  ASSERT_EQ(found.size(), lengths.size());
+  Ns trueNs = 0;
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    EXPECT_EQ(found[at].startNs, 1'000'000'000 + shownBy(job.machines[1], trueNs));
+    EXPECT_EQ(found[at].durNs,
+              shownBy(job.machines[1], trueNs + lengths[at]) - shownBy(job.machines[1], trueNs));
+    trueNs += lengths[at];
+  }
+  EXPECT_EQ(test::must(trace.queryInteger("SELECT count(*) FROM kernel WHERE launch_slice_id")),
+            3 * (8 + 8 + 4 + 1));
+  EXPECT_EQ(test::must(trace.queryInteger("SELECT count(*) FROM collective WHERE kernel_id")), 12);
+}
+
+TEST(Workloads, EachKindCanBeWritten) {
+  const test::TemporaryFolder folder;
+  const std::vector<Job> jobs = {dataParallelJob({}),
+                                 hostDataParallelJob({}),
+                                 loaderJob({}),
+                                 pipelineJob({}),
+                                 parameterServerJob({})};
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    const History history = simulate(jobs[at]);
+    EXPECT_GT(history.endNs, 0);
+    const std::string path = folder / ("t" + std::to_string(at) + ".sonde");
+    writeTrace(jobs[at], history, path);
+    const auto trace = test::must(store::openTrace(path));
+    EXPECT_GT(test::must(trace.queryInteger("SELECT count(*) FROM iteration")), 2) << at;
+  }
+}
+
+}  // namespace
+}  // namespace sonde::jobsim
