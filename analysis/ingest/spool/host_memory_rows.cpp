@@ -1,5 +1,6 @@
 #include "analysis/ingest/spool/host_memory_rows.h"
 
+#include "analysis/ingest/rows/record_walk.h"
 #include "analysis/ingest/rows/state_codec.h"
 
 #include <algorithm>
@@ -17,6 +18,30 @@ constexpr std::size_t kMostEarly = 1 << 18;
 std::size_t HostMemoryRows::KeyHash::operator()(const Key& key) const noexcept {
   const std::uint64_t mixed = (key.address ^ key.ticks << 20) * 0x9e37'79b9'7f4a'7c15;
   return static_cast<std::size_t>(mixed ^ mixed >> 32);
+}
+
+// Does not change the thread's last record: memory is allocated in the middle of other work.
+void HostMemoryRows::onAllocation(ImageThread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::Allocation>(at);
+  const auto who = allocator(record.header.detail);
+  if (!who || *who == model::Allocator::Cuda) {
+    ++image_.counts.damaged;
+    return;
+  }
+  model::Allocation row;
+  row.processId = image_.process.row.id;
+  row.threadId = thread.row.id;
+  row.allocator = *who;
+  row.address = signedOf(record.address);
+  row.bytes = signedOf(record.bytes);
+  row.allocNs = image_.advance(thread, record.ticks);
+  row.scopeId = thread.track.innermost().scope;
+  allocated(record, row);
+}
+
+void HostMemoryRows::onRelease(ImageThread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::Release>(at);
+  released(record, image_.advance(thread, record.ticks));
 }
 
 void HostMemoryRows::allocated(const wire::Allocation& record, const model::Allocation& row) {
@@ -50,16 +75,16 @@ void HostMemoryRows::released(const wire::Release& record, std::int64_t ns) {
 void HostMemoryRows::end(model::Allocation row, std::int64_t ns) {
   row.freeNs = std::max(ns, row.allocNs);
   if (row.id)
-    sink_.update(row);
+    image_.sink.update(row);
   else
-    sink_.add(row);
+    image_.sink.add(row);
 }
 
 // The trace has times but no ticks, and a time may have been computed with less clock data. So of
 // those with one address the nearest is taken. Rows not stored yet are not considered.
 HostMemoryRows::Restored::iterator HostMemoryRows::findRestored(const wire::Release& record) {
   constexpr std::int64_t kMostOffNs = 1'000'000;
-  const std::int64_t sinceNs = time_.toNs(record.sinceTicks);
+  const std::int64_t sinceNs = image_.time.toNs(record.sinceTicks);
   const auto [first, last] = restored_.equal_range(record.address);
   auto nearest = restored_.end();
   std::int64_t least = kMostOffNs;
@@ -77,7 +102,7 @@ void HostMemoryRows::save() {
   for (const Key& key : fresh_) {
     const auto open = open_.find(key);
     if (open != open_.end() && !open->second.id)
-      open->second.id = sink_.add(open->second);
+      open->second.id = image_.sink.add(open->second);
   }
   fresh_.clear();
   if (earlyChanged_)
@@ -87,7 +112,7 @@ void HostMemoryRows::save() {
 void HostMemoryRows::saveEarly() {
   earlyChanged_ = false;
   if (early_.empty()) {
-    sink_.dropState(spool_, kEarlyReleases, 0);
+    image_.sink.dropState(image_.spool, kEarlyReleases, 0);
     return;
   }
   std::vector<Early> all;
@@ -96,7 +121,7 @@ void HostMemoryRows::saveEarly() {
     all.push_back({key, ns});
   StatePacker out;
   out.putAll(all);
-  sink_.setState(spool_, kEarlyReleases, 0, std::string_view(out.bytes()));
+  image_.sink.setState(image_.spool, kEarlyReleases, 0, std::string_view(out.bytes()));
 }
 
 void HostMemoryRows::restoreEarly(std::string_view blob) {
@@ -107,18 +132,18 @@ void HostMemoryRows::restoreEarly(std::string_view blob) {
 
 Result<void> HostMemoryRows::restore() {
   SONDE_TRY_ASSIGN(store::Statement rows,
-                   sink_.writer().database().prepare(
+                   image_.sink.writer().database().prepare(
                        "SELECT id, thread_id, allocator, address, bytes, alloc_ns, scope_id FROM "
                        "allocation WHERE process_id = ?1 AND free_ns IS NULL AND allocator <> "
                        "'cuda'"));
-  rows.bindAll(process_.row.id);
+  rows.bindAll(image_.process.row.id);
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
       return {};
     model::Allocation open;
     open.id = rows.id<model::AllocationId>(0);
-    open.processId = process_.row.id;
+    open.processId = image_.process.row.id;
     open.threadId = rows.id<model::ThreadId>(1);
     open.allocator = rows.text(2) == word(model::Allocator::Torch) ? model::Allocator::Torch
                                                                    : model::Allocator::Malloc;

@@ -8,16 +8,13 @@
 // Part of one ImageBuilder, on its thread.
 #pragma once
 
-#include "analysis/ingest/rows/clock_fit.h"
-#include "analysis/ingest/rows/process_row.h"
-#include "analysis/ingest/rows/row_sink.h"
+#include "analysis/ingest/spool/image_context.h"
 #include "analysis/model/device_work.h"
 #include "base/result.h"
 #include "collector/wire/memory_records.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -29,9 +26,11 @@ class HostMemoryRows {
   // The kind of state that restoreEarly() reads.
   static constexpr std::string_view kEarlyReleases = "early releases";
 
-  // All arguments except the time must outlive the object.
-  HostMemoryRows(RowSink& sink, TimeBase time, const std::string& spool, const ProcessRow& process)
-      : sink_(sink), time_(time), spool_(spool), process_(process) {}
+  explicit HostMemoryRows(ImageContext& image) : image_(image) {}
+
+  // Handlers of records.
+  void onAllocation(ImageThread& thread, const std::byte* at);
+  void onRelease(ImageThread& thread, const std::byte* at);
 
   // `row` has all values except its id and its end.
   void allocated(const wire::Allocation& record, const model::Allocation& row);
@@ -62,10 +61,7 @@ class HostMemoryRows {
   Restored::iterator findRestored(const wire::Release& record);
   void saveEarly();
 
-  RowSink& sink_;
-  TimeBase time_;
-  const std::string& spool_;
-  const ProcessRow& process_;
+  ImageContext& image_;
   std::unordered_map<Key, model::Allocation, KeyHash> open_;  // id 0: not stored yet
   // the unstored ones, and some that have ended
   std::vector<Key> fresh_;

@@ -1,6 +1,6 @@
 #include "analysis/ingest/spool/plugin_rows.h"
 
-#include "analysis/ingest/rows/wire_words.h"
+#include "analysis/ingest/rows/record_walk.h"
 
 #include <fmt/format.h>
 
@@ -25,53 +25,59 @@ std::string whatWasWrong(std::size_t call, std::size_t mistake) {
 
 void PluginRows::definePlugin(const wire::PluginDefinition& definition) {
   Plugin& plugin = plugins_[definition.number];
-  plugin.name = dictionary_.text(definition.name);
-  plugin.category = keepCategory(dictionary_.text(definition.category));
+  plugin.name = image_.dictionary.text(definition.name);
+  plugin.category = keepCategory(image_.dictionary.text(definition.category));
   if (!known_.insert(definition.number).second)
     return;
-  sink_.setState(spool_, kKnown, definition.number, std::int64_t{1});
-  const std::string text = fmt::format("{} {}", plugin.name, dictionary_.text(definition.version));
-  sink_.add(model::Arg{model::Owner::Process,
-                       process_.row.id.value,
-                       sink_.intern("sonde.plugin"),
-                       std::string_view(text)});
+  image_.sink.setState(image_.spool, kKnown, definition.number, std::int64_t{1});
+  const std::string text =
+      fmt::format("{} {}", plugin.name, image_.dictionary.text(definition.version));
+  image_.sink.add(model::Arg{model::Owner::Process,
+                             image_.process.row.id.value,
+                             image_.sink.intern("sonde.plugin"),
+                             std::string_view(text)});
 }
 
 void PluginRows::defineCounter(const wire::CounterDefinition& definition) {
   if (counters_.contains(definition.id))
     return;
   model::Counter row;
-  row.hostId = process_.row.hostId;
-  row.processId = process_.row.id;
-  row.nameId = dictionary_.name(sink_, definition.name);
-  row.unit = dictionary_.text(definition.unit);
-  const model::CounterId id = sink_.add(row);
+  row.hostId = image_.process.row.hostId;
+  row.processId = image_.process.row.id;
+  row.nameId = image_.name(definition.name);
+  row.unit = image_.dictionary.text(definition.unit);
+  const model::CounterId id = image_.sink.add(row);
   counters_.emplace(definition.id, id);
-  sink_.setState(spool_, kCounter, definition.id, id.value);
+  image_.sink.setState(image_.spool, kCounter, definition.id, id.value);
 }
 
-bool PluginRows::addValue(const wire::CounterValue& record, std::int64_t ns) {
+void PluginRows::onCounterValue(ImageThread&, const std::byte* at) {
+  const auto record = loadRecord<wire::CounterValue>(at);
+  const std::int64_t ns = image_.happened(record.ticks);
   const auto counter = counters_.find(record.header.subject);
   if (counter == counters_.end())
-    return false;
-  sink_.add(model::Sample{counter->second, ns, record.value});
-  return true;
+    ++image_.counts.damaged;
+  else
+    image_.sink.add(model::Sample{counter->second, ns, record.value});
 }
 
-bool PluginRows::addNote(const wire::Note& record, std::int64_t ns) {
+void PluginRows::onNote(ImageThread&, const std::byte* at) {
+  const auto record = loadRecord<wire::Note>(at);
+  const std::int64_t ns = image_.happened(record.ticks);
   const auto severity = static_cast<model::Severity>(record.header.detail);
-  if (model::word(severity).empty())
-    return false;
+  if (model::word(severity).empty()) {
+    ++image_.counts.damaged;
+    return;
+  }
   const auto plugin = plugins_.find(record.plugin);
   model::Note note;
   note.tsNs = ns;
-  note.processId = process_.row.id;
+  note.processId = image_.process.row.id;
   note.severity = severity;
   const std::string source = reasonOf(plugin == plugins_.end() ? "" : plugin->second.name);
   note.source = source;
-  note.text = dictionary_.text(record.header.subject);
-  sink_.add(note);
-  return true;
+  note.text = image_.dictionary.text(record.header.subject);
+  image_.sink.add(note);
 }
 
 void PluginRows::addLosses(const PluginLossTable& losses) {
@@ -92,7 +98,8 @@ void PluginRows::addLossesOf(const std::string& name,
       if (count == 0)
         continue;
       const std::string kind = whatWasWrong(call, mistake);
-      sink_.add(model::Loss{name, kind, static_cast<std::int64_t>(count), reason, process_.row.id});
+      image_.sink.add(
+          model::Loss{name, kind, static_cast<std::int64_t>(count), reason, image_.process.row.id});
     }
 }
 

@@ -4,9 +4,7 @@
 // Part of one ImageBuilder, on its thread. After a restart of the recorder definitions come again.
 #pragma once
 
-#include "analysis/ingest/rows/dictionary.h"
-#include "analysis/ingest/rows/process_row.h"
-#include "analysis/ingest/rows/row_sink.h"
+#include "analysis/ingest/spool/image_context.h"
 #include "analysis/model/account.h"
 #include "collector/wire/definitions.h"
 #include "collector/wire/plugin_misuse.h"
@@ -33,19 +31,14 @@ class PluginRows {
   static constexpr std::string_view kCounter = "plugin counter";
   static constexpr std::string_view kKnown = "plugin";
 
-  // All must outlive it.
-  PluginRows(RowSink& sink,
-             const std::string& spool,
-             const ProcessRow& process,
-             Dictionary& dictionary)
-      : sink_(sink), spool_(spool), process_(process), dictionary_(dictionary) {}
+  explicit PluginRows(ImageContext& image) : image_(image) {}
 
   void definePlugin(const wire::PluginDefinition& definition);
   void defineCounter(const wire::CounterDefinition& definition);
 
-  // False: the counter is undefined; the severity is invalid.
-  bool addValue(const wire::CounterValue& record, std::int64_t ns);
-  bool addNote(const wire::Note& record, std::int64_t ns);
+  // Handlers of records.
+  void onCounterValue(ImageThread& thread, const std::byte* at);
+  void onNote(ImageThread& thread, const std::byte* at);
   // One row for each plugin and mistake, with probe, function and plugin.
   void addLosses(const PluginLossTable& losses);
 
@@ -67,10 +60,7 @@ class PluginRows {
                    const std::string& reason,
                    const PluginLossTable::value_type& losses);
 
-  RowSink& sink_;
-  const std::string& spool_;
-  const ProcessRow& process_;
-  Dictionary& dictionary_;
+  ImageContext& image_;
   std::map<std::uint32_t, Plugin> plugins_;
   std::set<std::uint32_t> known_;  // those whose argument the process has
   std::map<std::uint32_t, model::CounterId> counters_;

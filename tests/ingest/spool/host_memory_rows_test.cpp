@@ -125,7 +125,8 @@ class AcrossRecorders : public ::testing::Test {
   // A recorder that continues from the state of the one before it.
   void record(const std::function<void(HostMemoryRows&)>& work) {
     rig_.transaction([&](RowSink& sink) {
-      HostMemoryRows rows(sink, {nullptr, 0}, spool_, process_);
+      ImageContext image{sink, {nullptr, 0}, spool_, process_};
+      HostMemoryRows rows(image);
       rows.restoreEarly(sink.state(spool_, HostMemoryRows::kEarlyReleases, 0));
       ASSERT_TRUE(rows.restore());
       work(rows);
