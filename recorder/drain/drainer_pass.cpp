@@ -35,7 +35,7 @@ bool Drainer::mayWait(const std::vector<Ending>& ending, DrainProgress& progress
   for (const auto& image : images_->open()) {
     if (!image->begun())
       return false;
-    const SpoolImage::Waiting waiting = image->waiting();
+    const SlotProgress::Waiting waiting = image->slots().waiting();
     bytes += waiting.bytes;
     isCramped = isCramped || waiting.isCramped;
   }
@@ -80,23 +80,21 @@ std::vector<Drainer::Ending> Drainer::findEnding(Pass pass, DrainProgress& progr
   return ending;
 }
 
-bool Drainer::findWork(std::vector<Ending>& ending,
-                             std::int64_t nowNs,
-                             std::uint64_t& bytes) {
+bool Drainer::findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uint64_t& bytes) {
   // Slots are given back after the transaction has committed. The larger it is, the longer a full
   // spool stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
       room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
   bool work = stall_ || notes_.pending() || samples_.isDue();
   for (const auto& image : images_->open()) {
-    const std::uint64_t found = image->look(most);
+    const std::uint64_t found = image->slots().look(most);
     bytes += found;
     // Records that are only counted are not given back, and are no work the next time.
-    work = work || (limitReached_ ? found > 0 : image->hasWork()) || !image->begun();
+    work = work || (limitReached_ ? found > 0 : image->slots().hasWork()) || !image->begun();
   }
   still_.sawWaiting(bytes, nowNs);
   work = work || (still_.isDue(nowNs) && !limitReached_);
-  std::erase_if(ending, [](const Ending& end) { return end.image->hasMore(); });
+  std::erase_if(ending, [](const Ending& end) { return end.image->slots().hasMore(); });
   return work || !ending.empty();
 }
 
@@ -158,7 +156,7 @@ bool Drainer::giveBack(Pass pass, bool anyEnded) {
   // Images that are closed now make room for those that wait.
   bool more = images_->waiting() > 0 && anyEnded;
   for (const auto& image : images_->open()) {
-    more = more || image->hasMore();
+    more = more || image->slots().hasMore();
     // Records that are only counted are stored as a loss when their image closes; they stay until
     // then.
     if (!counts(pass) || image->finished())
@@ -183,7 +181,7 @@ bool Drainer::knowsAll(Pass pass) {
   isPaused_ = images_->isPaused().value_or(isPaused_);
   return !isPaused_ && !counts(pass) && images_->waiting() == 0 &&
          std::none_of(images_->open().begin(), images_->open().end(), [](const auto& image) {
-           return image->hasMore();
+           return image->slots().hasMore();
          });
 }
 

@@ -283,7 +283,7 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
 void ImageSet::deleteFile(SpoolImage& image) {
   const std::uint64_t bytes = image.reader().allocatedBytes();
   if (page_)
-    page_->addGivenBack(image.recordsKept());
+    page_->addGivenBack(image.slots().recordsKept());
   std::error_code failure;
   if (fs::remove(image.reader().path(), failure) && page_)
     page_->freeBytes(bytes);
@@ -291,8 +291,8 @@ void ImageSet::deleteFile(SpoolImage& image) {
 
 void ImageSet::giveBack(SpoolImage& image) {
   if (page_)
-    page_->addGivenBack(image.recordsStored());
-  image.releaseStored();
+    page_->addGivenBack(image.slots().recordsToRelease());
+  image.slots().release();
 }
 
 // A process counts its images by the existing files, so all stay until it is dead.

@@ -54,6 +54,9 @@ struct SpoolSlot {
   std::uint32_t committed = 0;  // bytes below this are readable; 0: none yet
   bool full = false;            // its thread has moved on: `committed` is final
   bool damaged = false;         // its header is invalid; nothing in it can be read
+
+  // Whether it has no record so far.
+  bool isBlank() const noexcept { return !damaged && committed == firstRecord; }
 };
 
 using LossTable = std::array<
