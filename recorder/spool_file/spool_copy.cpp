@@ -58,21 +58,20 @@ Result<void> SpoolReader::copyTo(const std::filesystem::path& path) {
   if (!file.isOpen())
     return failed(path, errno);
   snapshot();
-  const std::uint32_t count = usableSlots();
+  const std::uint32_t count = file_.usableSlots();
   std::vector<std::byte> head(kSlotBytes);
   auto& states = *reinterpret_cast<wire::SlotTable*>(head.data() + wire::kSlotTableOffset);
-  std::memcpy(head.data(), base_, wire::kSlotTableOffset);
+  std::memcpy(head.data(), file_.slotBase(0), wire::kSlotTableOffset);
   reinterpret_cast<wire::FileHeader*>(head.data())->slotCount.store(count);
   std::vector<std::byte> buffer(kSlotBytes);
   const auto read = [&](std::uint32_t slot, std::size_t bytes) {
-    const auto offset = static_cast<off_t>(std::size_t{slot} * kSlotBytes);
-    return ::pread(fd_, buffer.data(), bytes, offset) == static_cast<ssize_t>(bytes);
+    return file_.read(slot, 0, bytes, buffer.data());
   };
   for (const SpoolSlot& slot : slots_) {
     if (slot.committed == 0 || slot.damaged)
       continue;
     if (!read(slot.index, slot.committed))
-      return failed(path_, errno == 0 ? EIO : errno);
+      return failed(file_.path(), errno == 0 ? EIO : errno);
     // It may have grown since the snapshot.
     auto& header = *reinterpret_cast<wire::SlotHeader*>(buffer.data());
     header.committed.store(slot.committed);
@@ -83,7 +82,7 @@ Result<void> SpoolReader::copyTo(const std::filesystem::path& path) {
     states.state[slot.index].store(slot.full ? SlotState::Full : SlotState::Writing);
   }
   for (std::uint32_t index = 1; index < count; ++index) {
-    if (table().state[index].load(std::memory_order_acquire) != SlotState::Definitions)
+    if (file_.table().state[index].load(std::memory_order_acquire) != SlotState::Definitions)
       continue;
     if (!read(index, kSlotBytes) || !file.write(buffer.data(), kSlotBytes, index))
       return failed(path, errno);
@@ -95,15 +94,15 @@ Result<void> SpoolReader::copyTo(const std::filesystem::path& path) {
 }
 
 std::uint32_t SpoolReader::freeSlots() {
-  const std::uint32_t count = usableSlots();
+  const std::uint32_t count = file_.usableSlots();
   std::uint32_t free = 0;
   for (std::uint32_t index = 1; index < count; ++index)
-    free += table().state[index].load(std::memory_order_relaxed) == SlotState::Free ? 1U : 0U;
+    free += file_.table().state[index].load(std::memory_order_relaxed) == SlotState::Free ? 1U : 0U;
   return free;
 }
 
 std::uint32_t SpoolReader::mostSlots() const noexcept {
-  return std::min(header().maxSlots, wire::kMaxSlots);
+  return std::min(file_.header().maxSlots, wire::kMaxSlots);
 }
 
 }  // namespace sonde::recorder

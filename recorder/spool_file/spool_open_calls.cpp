@@ -23,7 +23,7 @@ std::vector<std::byte> recordAt(const unsigned char* at) {
 // False if the thread keeps changing them: then no call is open for long.
 bool SpoolReader::copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) const noexcept {
   constexpr int kTries = 16;
-  const auto& from = *reinterpret_cast<const wire::SlotHeader*>(slotBase(slot.index));
+  const wire::SlotHeader& from = file_.slotHeader(slot.index);
   for (int tries = 0; tries < kTries; ++tries) {
     const std::uint64_t before = from.calls.state.load(std::memory_order_acquire);
     if ((before & wire::OpenCalls::kVersion) != 0)
@@ -43,8 +43,7 @@ bool SpoolReader::copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) co
 std::vector<SpoolReader::OpenCalls> SpoolReader::openCalls() const {
   std::vector<OpenCalls> threads;
   for (const SpoolSlot& slot : slots_) {
-    if (slot.full || slot.damaged || slot.committed == 0 ||
-        slot.index >= mappedBytes_ / wire::kSlotBytes ||
+    if (slot.full || slot.damaged || slot.committed == 0 || !file_.has(slot.index) ||
         (slot.thread & wire::SlotHeader::kSamples) != 0)
       continue;
     std::erase_if(threads, [&](const OpenCalls& other) { return other.thread == slot.thread; });

@@ -1,26 +1,27 @@
 // Reads the spool file of one process image: its identity, its definitions and the bytes that its
-// threads have committed; also gives slots back. The only code that reads a file while another
-// process writes it.
+// threads have committed; also gives slots back. The only code, with its parts, that reads a file
+// while another process writes it.
 //
 // Owned by one drainer, on one thread. The process that writes may be running, dead or long gone.
 // Nothing in the file is trusted: every number is checked before use, and record bytes are copied
-// before they are parsed. Only a file that shrinks while it is mapped crashes the reader; only its
-// owner could do that.
+// before they are parsed.
 #pragma once
 
 #include "base/result.h"
 #include "collector/wire/definitions.h"
 #include "collector/wire/recording_state.h"
 #include "collector/wire/spool_format.h"
+#include "recorder/spool_file/spool_definitions.h"
+#include "recorder/spool_file/spool_mapping.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::recorder {
@@ -71,19 +72,14 @@ using PluginLossTable = std::array<
 
 class SpoolReader {
  public:
-  enum class Access { ReadOnly, ReadWrite };
+  using Access = SpoolMapping::Access;
 
   // Corrupt: not a spool file, or truncated within its header. Unsupported: another version. Busy:
   // files or memory have run out; it may open later.
   static Result<SpoolReader> open(const std::filesystem::path& path, Access access);
-  SpoolReader(SpoolReader&& other) noexcept;
-  SpoolReader& operator=(SpoolReader&& other) noexcept;
-  SpoolReader(const SpoolReader&) = delete;
-  SpoolReader& operator=(const SpoolReader&) = delete;
-  ~SpoolReader();
 
   const SpoolIdentity& identity() const noexcept { return identity_; }
-  const std::filesystem::path& path() const noexcept { return path_; }
+  const std::filesystem::path& path() const noexcept { return file_.path(); }
 
   // Returns the slots that contain records now, in the order in which they were claimed. For one
   // thread, no slot between two listed ones is missing, and all except its last are complete.
@@ -105,9 +101,10 @@ class SpoolReader {
   };
   std::vector<OpenCalls> openCalls() const;
 
-  // Calls `visit` for every definition committed since the last call. `definition`: a copy with
-  // header.claim's size, which is at least that of a DefinitionHeader.
-  void newDefinitions(const std::function<void(std::span<const std::byte> definition)>& visit);
+  // Calls `visit` for every definition committed since the last call.
+  void newDefinitions(const SpoolDefinitions::Visit& visit) { definitions_.visitNew(file_, visit); }
+  // As SpoolDefinitions::damagedSlots().
+  std::uint32_t damagedDefinitions() const noexcept { return definitions_.damagedSlots(); }
 
   // Gives the slot back to its process. Requires: Access::ReadWrite, and everything in it is
   // stored.
@@ -121,7 +118,7 @@ class SpoolReader {
   Result<void> copyTo(const std::filesystem::path& path);
 
   // No more records will be read: closes the file's descriptor. The header can still be read.
-  void closeFile() noexcept;
+  void closeFile() noexcept { file_.closeFile(); }
 
   LossTable losses() const;
   PluginLossTable pluginLosses() const;    // by the plugin's number
@@ -129,8 +126,6 @@ class SpoolReader {
   bool hasBecomeAnother() const noexcept;  // … by an exec, if the process has left this image
   std::optional<int> exitStatus() const noexcept;  // the status with which it left, if known
   std::uint64_t allocatedBytes() const noexcept;
-  // Number of definition slots that were left unread because their chain of records is broken.
-  std::uint32_t damagedDefinitions() const noexcept { return damagedDefinitions_; }
 
   // The probes that the process was asked to record.
   std::uint32_t probeMask() const noexcept;
@@ -138,41 +133,15 @@ class SpoolReader {
   void setRecording(wire::RecordingState state) noexcept;
 
  private:
-  struct DefinitionSlot {
-    std::uint32_t index = 0;
-    std::uint64_t seq = 0;
-    std::uint32_t next = 0;            // offset of the first record not walked over yet
-    std::vector<std::uint32_t> holes;  // claimed but not yet committed
-    bool broken = false;
-  };
-  enum class DefinitionRead { Committed, Hole, End, Broken };
-
-  SpoolReader() = default;
-  Result<void> adopt(int fd, Access access);
-  Result<void> readIdentity();
-  void growMapping();
-  std::uint32_t usableSlots();
-  const wire::FileHeader& header() const noexcept;
-  wire::SlotTable& table() const noexcept;
-  std::byte* slotBase(std::uint32_t index) const noexcept;
+  SpoolReader(SpoolMapping file, SpoolIdentity identity)
+      : file_(std::move(file)), identity_(std::move(identity)) {}
   void readSlotHeader(SpoolSlot& slot) const noexcept;
   bool copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) const noexcept;
-  DefinitionSlot* definitionSlot(std::uint32_t index);
-  DefinitionRead readDefinition(const DefinitionSlot& slot,
-                                std::uint32_t offset,
-                                std::uint32_t& size);
-  void walkDefinitions(DefinitionSlot& slot,
-                       const std::function<void(std::span<const std::byte>)>& visit);
 
-  std::filesystem::path path_;
+  SpoolMapping file_;
   SpoolIdentity identity_;
-  int fd_ = -1;
-  bool writable_ = false;
-  std::byte* base_ = nullptr;
-  std::size_t mappedBytes_ = 0;
-  std::uint32_t damagedDefinitions_ = 0;
-  std::vector<SpoolSlot> slots_;
-  std::vector<DefinitionSlot> definitionSlots_;
+  SpoolDefinitions definitions_;
+  std::vector<SpoolSlot> slots_;  // of the last snapshot
   std::vector<std::byte> buffer_;
   std::vector<wire::OpenScope> scopes_;
 };
