@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numbers>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +17,9 @@ namespace fs = std::filesystem;
 Drainer::Drainer(DrainerOptions options, std::optional<SpoolLock> lock)
     : options_(std::move(options)),
       lock_(std::move(lock)),
-      room_(options_.part, options_.limitBytes) {
+      room_(options_.part, options_.limitBytes),
+      delay_(options_.waitBytes),
+      thinning_(options_.capture, options_.limitBytes) {
   if (!options_.clock)
     options_.clock = readHostClock;
   if (options_.hostName.empty())
@@ -61,59 +62,11 @@ void Drainer::stall(const Error& error) {
 void Drainer::reachLimit() {
   limitReached_ = true;
   samples_.giveUp();
-  note(model::Severity::Warning,
-       fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
-                   "lost and counted, what came after is not in it",
-                   timeOfDay(options_.clock()),
-                   static_cast<double>(options_.limitBytes) / (1 << 20)));
-}
-
-// When half of the limit is used, only every second iteration is recorded in full. From then on,
-// each time the rest has shrunk by a factor of the square root of 2, only half as many are. So the
-// share in full falls with the square of the rest, and the rest with the inverse of the time: full
-// iterations never stop, however long the job is. For captured ranges the same applies to the times
-// at which a range is open.
-void Drainer::thinOut() {
-  constexpr std::uint32_t kMost = 1U << 20;
-  if (options_.limitBytes == 0 || limitReached_)
-    return;
-  const double left = room_.shareLeft();
-  const std::uint32_t before = thinned_;
-  for (; left < thinAt_ && thinned_ < kMost; thinAt_ *= std::numbers::sqrt2 / 2)
-    thinned_ *= 2;
-  if (thinned_ == before)
-    return;
-  const CaptureRule& capture = options_.capture;
-  const auto every = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(std::uint64_t{capture.every} * thinned_, UINT32_MAX));
-  images_->recordEvery(every);
-  notes_.setMeta("thinned", std::to_string(thinned_));
-  note(model::Severity::Warning,
-       fmt::format("at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on {}",
-                   timeOfDay(options_.clock()),
-                   100 * left,
-                   static_cast<double>(options_.limitBytes) / (1 << 20),
-                   whatIsThinned(every)));
-}
-
-std::string Drainer::whatIsThinned(std::uint32_t every) const {
-  if (capturesRange())
-    return fmt::format("one of {} ranges \"{}\" is in it in full, of the others nothing",
-                       every,
-                       options_.capture.range);
-  return fmt::format(
-      "one of {} iterations is in it in full, of the others when they were, and of processes "
-      "without iterations one second of {}",
-      every,
-      thinned_);
-}
-
-// For processes without iterations. Uses the time of day, so that the ranks of a job, each of which
-// may have its own trace, record the same seconds.
-void Drainer::sliceTime() {
-  constexpr std::int64_t kSliceNs = 1'000'000'000;
-  if (thinned_ > 1 && !capturesRange())
-    images_->recordOthers(options_.clock().realtimeNs / kSliceNs % thinned_ == 0);
+  noteWarning(
+      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
+                  "lost and counted, what came after is not in it",
+                  timeOfDay(options_.clock()),
+                  static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
 
 bool Drainer::mayStore() {
@@ -132,7 +85,8 @@ DrainProgress Drainer::drainOnce(bool isHurried) {
   constexpr int kMostPasses = 64;
   DrainProgress progress;
   progress.liveImages = liveImages_;  // while the trace cannot be opened, nothing can be counted
-  isStoring_ = isStoring_ || isHurried;
+  if (isHurried)
+    delay_.end();
   bool more = mayStore();
   if (!more && images_ != nullptr)
     findEnding(Pass::Store, progress);
@@ -147,8 +101,8 @@ DrainProgress Drainer::drainOnce(bool isHurried) {
   if (stall_)
     progress.why = stall_->whileItLasts();
   liveImages_ = progress.liveImages;
-  if (images_ != nullptr)
-    sliceTime();
+  if (images_ != nullptr && thinning_.isActive())
+    thinning_.sliceTime(options_.clock().realtimeNs, *images_);
   return progress;
 }
 

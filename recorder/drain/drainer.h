@@ -15,8 +15,9 @@
 #include "recorder/drain/recorder_notes.h"
 #include "recorder/drain/sample_store.h"
 #include "recorder/drain/stall.h"
-#include "recorder/drain/still_watch.h"
+#include "recorder/drain/store_delay.h"
 #include "recorder/drain/storing_times.h"
+#include "recorder/drain/thinning.h"
 #include "recorder/drain/trace_recorder.h"
 #include "recorder/drain/trace_room.h"
 #include "recorder/options/capture_rule.h"
@@ -103,9 +104,13 @@ class Drainer {
   // Notes readings of this recording's sampler. Stored at the latest when they cover a second.
   void noteSamples(system::Batch batch) { samples_.add(std::move(batch)); }
   // Adds a warning for the reader of the trace: a row of table note.
-  void noteWarning(std::string text) { note(model::Severity::Warning, std::move(text)); }
+  void noteWarning(std::string text) {
+    notes_.addNote(model::Severity::Warning, options_.clock().monotonicNs, std::move(text));
+  }
   // The same for information that is not a warning.
-  void noteEvent(std::string text) { note(model::Severity::Info, std::move(text)); }
+  void noteEvent(std::string text) {
+    notes_.addNote(model::Severity::Info, options_.clock().monotonicNs, std::move(text));
+  }
 
   // Copies the notes of another drainer that it has not stored.
   void takeNotesOf(const Drainer& other) {
@@ -142,23 +147,13 @@ class Drainer {
     bool runs;
   };
 
-  void note(model::Severity severity, std::string text) {
-    notes_.addNote(severity, options_.clock().monotonicNs, std::move(text));
-  }
   Result<void> openTrace();
   void stall(const Error& error);
   void reachLimit();
-  void thinOut();
-  bool capturesRange() const noexcept {
-    return options_.capture.kind == wire::CaptureRule::Kind::Range;
-  }
-  std::string whatIsThinned(std::uint32_t every) const;
-  void sliceTime();
   bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   // Whether the records may stay in the spool for now.
   bool mayWait(const std::vector<Ending>& ending, DrainProgress& progress);
-  bool isUrgent() const;
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
   bool findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uint64_t& bytes);
@@ -189,16 +184,12 @@ class Drainer {
   DrainTotals totals_;
   std::set<std::string> unreadable_;  // files that were already noted
   std::optional<Stall> stall_;
-  StillWatch still_;
-  double thinAt_ = 0.5;        // the share of the limit that must be left
-  std::uint32_t thinned_ = 1;  // one of this many iterations is recorded in full
+  StoreDelay delay_;
+  Thinning thinning_;
   bool isPaused_ = false;      // the last state before the recording was over
   bool limitReached_ = false;  // records are only counted from now on
   bool finished_ = false;
-  bool wasCramped_ = false;               // at the last look some process had no free slot
-  bool isStoring_ = false;                // the records that were there when waiting ended
-  std::optional<std::int64_t> storedNs_;  // when everything was last stored
-  std::uint32_t liveImages_ = 0;          // at the last look
+  std::uint32_t liveImages_ = 0;  // at the last look
 };
 
 }  // namespace sonde::recorder

@@ -12,46 +12,25 @@ namespace {
 constexpr std::string_view kOutputFull = "output full";
 constexpr std::string_view kMaxSize = "max size";
 
-// Unstored records are lost if the machine fails, and missing for readers of the unfinished trace.
-// They wait no longer than this.
-constexpr std::int64_t kLongestWaitNs = 10'000'000'000;
+bool isSpoolHalfFull(const std::filesystem::path& folder) {
+  const auto page = SessionPage::open(folder);
+  return page && page->allocatedBytes() > page->limitBytes() / 2;
+}
 
 }  // namespace
 
 // Nothing waits near a limit, or while the kind of a process depends on its records.
-bool Drainer::isUrgent() const {
-  if (stall_ || limitReached_ || thinned_ > 1 || notes_.pending() || images_->waiting() > 0 ||
-      !storedNs_ || options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
-    return true;
-  const auto page = SessionPage::open(options_.folder);
-  return page && page->allocatedBytes() > page->limitBytes() / 2;
-}
-
 bool Drainer::mayWait(const std::vector<Ending>& ending, DrainProgress& progress) {
-  if (options_.waitBytes == 0 || isStoring_ || isUrgent())
-    return false;
-  std::uint64_t bytes = 0;
-  bool isCramped = false;
-  for (const auto& image : images_->open()) {
-    if (!image->begun())
-      return false;
-    const SlotProgress::Waiting waiting = image->slots().waiting();
-    bytes += waiting.bytes;
-    isCramped = isCramped || waiting.isCramped;
-  }
-  for (const Ending& end : ending)
-    bytes += end.image->reader().allocatedBytes();
   const std::int64_t nowNs = options_.clock().monotonicNs;
-  still_.sawWaiting(bytes, nowNs);
-  if (still_.isDue(nowNs))
+  if (!delay_.isPossible(nowNs) || stall_ || limitReached_ || thinning_.isActive() ||
+      notes_.pending() || images_->waiting() > 0 || isSpoolHalfFull(options_.folder))
     return false;
-  // If a process stays in that state, it cannot enlarge its spool file.
-  const bool isStuck = isCramped && wasCramped_;
-  wasCramped_ = isCramped;
-  if (bytes >= options_.waitBytes || isStuck)
-    return false;
-  progress.waitingBytes = bytes;
-  return true;
+  std::uint64_t endingBytes = 0;
+  for (const Ending& end : ending)
+    endingBytes += end.image->reader().allocatedBytes();
+  const auto waiting = delay_.waitingBytes(*images_, endingBytes, nowNs);
+  progress.waitingBytes = waiting.value_or(0);
+  return waiting.has_value();
 }
 
 void Drainer::scan(DrainProgress& progress) {
@@ -92,8 +71,8 @@ bool Drainer::findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uin
     // Records that are only counted are not given back, and are no work the next time.
     work = work || (limitReached_ ? found > 0 : image->slots().hasWork()) || !image->begun();
   }
-  still_.sawWaiting(bytes, nowNs);
-  work = work || (still_.isDue(nowNs) && !limitReached_);
+  delay_.still().sawWaiting(bytes, nowNs);
+  work = work || (delay_.still().isDue(nowNs) && !limitReached_);
   std::erase_if(ending, [](const Ending& end) { return end.image->slots().hasMore(); });
   return work || !ending.empty();
 }
@@ -132,24 +111,25 @@ Result<bool> Drainer::run(Pass pass, DrainProgress& progress) {
     notes_.committed();
     samples_.committed();
     storing_.committed();
-    still_.stored(beganNs);
+    delay_.still().stored(beganNs);
     stall_.reset();
     progress.records += records;
-    if (pass == Pass::Store)
-      thinOut();
+    if (pass == Pass::Store && !limitReached_)
+      thinning_.update(room_.shareLeft(), options_.clock(), *images_, notes_);
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;
-  isStoring_ = giveBack(pass, !ending.empty());
+  const bool hasMore = giveBack(pass, !ending.empty());
+  delay_.passed(hasMore);
   const bool isNoted = work && pass == Pass::Store;
-  if (isStoring_ && !isNoted)
+  if (hasMore && !isNoted)
     return false;
   const std::int64_t endedNs = options_.clock().monotonicNs;
   if (isNoted)
     storing_.add(beganNs, endedNs);
-  if (!isStoring_)
-    storedNs_ = endedNs;
-  return !isStoring_;
+  if (!hasMore)
+    delay_.storedAll(endedNs);
+  return !hasMore;
 }
 
 bool Drainer::giveBack(Pass pass, bool anyEnded) {
