@@ -7,8 +7,6 @@
 #include "collector/core/thread_state.h"
 #include "collector/wire/iteration_keys.h"
 
-#include <string.h>
-
 #include <atomic>
 
 namespace sonde::core {
@@ -106,8 +104,6 @@ Gates readGates() noexcept {
           wire::gateClosings(capture) + wire::gateClosings(recording)};
 }
 
-static_assert(kStampAt + sizeof(std::uint32_t) <= sizeof wire::OpenScope::reserved);
-
 }  // namespace
 
 std::uint32_t firstGate(const wire::CaptureRule& of) noexcept {
@@ -154,16 +150,13 @@ void iterationEnds() noexcept {
 }
 
 void stampSilent(wire::OpenScope& scope) noexcept {
-  const std::uint32_t stamp = readGates().closings;
-  memcpy(&scope.reserved[kStampAt], &stamp, sizeof stamp);
+  scope.stamp = readGates().closings;
 }
 
 // A gate that has closed since was open before; perhaps the other was not, which does no harm.
 bool wasEverFullSince(const wire::OpenScope& silent) noexcept {
-  std::uint32_t stamp = 0;
-  memcpy(&stamp, &silent.reserved[kStampAt], sizeof stamp);
   const Gates now = readGates();
-  return now.areOpen || now.closings != stamp;
+  return now.areOpen || now.closings != silent.stamp;
 }
 
 void stampIteration(std::uint32_t token) noexcept {
@@ -171,15 +164,12 @@ void stampIteration(std::uint32_t token) noexcept {
   if (iteration == nullptr)
     return;
   const Gates now = readGates();
-  const std::uint32_t stamp = now.areOpen ? now.closings : now.closings - 1;
-  memcpy(&iteration->reserved[kStampAt], &stamp, sizeof stamp);
+  iteration->stamp = now.areOpen ? now.closings : now.closings - 1;
 }
 
 bool wasFullSince(const wire::OpenScope& scope) noexcept {
-  std::uint32_t stamp = 0;
-  memcpy(&stamp, &scope.reserved[kStampAt], sizeof stamp);
   const Gates now = readGates();
-  return now.areOpen && stamp == now.closings;
+  return now.areOpen && scope.stamp == now.closings;
 }
 
 std::uint32_t probesOf(const wire::OpenScope& iteration, bool& isDriving) noexcept {

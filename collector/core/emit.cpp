@@ -115,7 +115,7 @@ namespace {
 [[gnu::cold, gnu::noinline]] bool isSilent(const ThreadState* state, std::uint32_t token) noexcept {
   for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
     if (state->scopes[at].token == token)
-      return state->scopes[at].reserved[kSilentAt] != 0 && !isFull();
+      return state->scopes[at].isSilent != 0 && !isFull();
   }
   return false;
 }

@@ -20,7 +20,7 @@ inline void holdPlace(ThreadState* state, wire::Probe probe, std::uint8_t group)
     ++state->deepScopes;
   else
     state->scopes[state->scopeCount++] = {
-        0, 0, kUnrecorded, wire::SliceKind::Range, probe, {group}};
+        0, 0, kUnrecorded, wire::SliceKind::Range, probe, group, 0, 0};
 }
 
 // Tokens carry the generation in their top byte. A child that ends a scope of its parent is thus
@@ -42,7 +42,7 @@ inline void removeAt(ThreadState* state, std::uint32_t position) noexcept {
 // silent scope gets into the file here.
 [[gnu::cold, gnu::noinline]] inline bool showSilent(ThreadState* state,
                                                     std::uint32_t position) noexcept {
-  if (state->scopes[position].reserved[kSilentAt] == 0)
+  if (state->scopes[position].isSilent == 0)
     return true;
   return wasEverFullSince(state->scopes[position]) && nextSlot(state);
 }
@@ -58,7 +58,7 @@ inline void removeAt(ThreadState* state, std::uint32_t position) noexcept {
     ThreadState* state, const wire::OpenScope& scope) noexcept {
   wire::OpenScope& opened = state->scopes[state->scopeCount++];
   opened = scope;
-  opened.reserved[kSilentAt] = 1;
+  opened.isSilent = 1;
   stampSilent(opened);
   opened.token = makeToken(state);
   opened.beginTicks = readTicks();

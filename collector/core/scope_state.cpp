@@ -12,8 +12,8 @@ OpenScopeState scopeState(std::uint32_t token, Probe probe, std::uint8_t group) 
   for (std::uint32_t at = open; at > 0; --at) {
     const wire::OpenScope& scope = state->scopes[at - 1];
     if (scope.token == token)
-      return scope.probe == probe && scope.reserved[kGroupAt] == group ? OpenScopeState::Own
-                                                                       : OpenScopeState::Foreign;
+      return scope.probe == probe && scope.group == group ? OpenScopeState::Own
+                                                          : OpenScopeState::Foreign;
   }
   return token >> 24 == (imageGeneration() & 0xff) ? OpenScopeState::NotOpen
                                                    : OpenScopeState::Inherited;
@@ -25,8 +25,7 @@ std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
     return 0;
   std::uint32_t count = 0;
   for (std::uint32_t at = 0; at < state->scopeCount; ++at)
-    count +=
-        state->scopes[at].probe == probe && state->scopes[at].reserved[kGroupAt] == group ? 1 : 0;
+    count += state->scopes[at].probe == probe && state->scopes[at].group == group ? 1 : 0;
   return count;
 }
 

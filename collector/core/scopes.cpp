@@ -127,7 +127,7 @@ std::uint32_t beginAt(ThreadState* state,
                       Probe probe,
                       std::uint8_t group) noexcept {
   if (__builtin_expect(!isFull(), 0) && kind != wire::SliceKind::Iteration)
-    return beginSilent(state, {0, name, 0, kind, probe, {group}});
+    return beginSilent(state, {0, name, 0, kind, probe, group, 0, 0});
   auto* record = reserve<wire::ScopeBegin>(state);
   if (record == nullptr)
     return 0;
@@ -136,8 +136,8 @@ std::uint32_t beginAt(ThreadState* state,
   scope.token = makeToken(state);
   scope.kind = kind;
   scope.probe = probe;
-  scope.reserved[kGroupAt] = group;
-  scope.reserved[kSilentAt] = 0;
+  scope.group = group;
+  scope.isSilent = 0;
   record->header = {sizeof *record, RecordKind::ScopeBegin, detailOf(kind), name};
   record->token = scope.token;
   record->probe = probe;
@@ -220,7 +220,7 @@ namespace {
   } else {
     std::uint32_t position = state->scopeCount;
     while (position > 0 && (state->scopes[position - 1].probe != probe ||
-                            state->scopes[position - 1].reserved[kGroupAt] != group))
+                            state->scopes[position - 1].group != group))
       --position;
     found = position > 0;
     if (found)
@@ -291,7 +291,7 @@ void loseWatched(wire::SliceKind kind, std::uint32_t name) noexcept {
   if (watch != nullptr)
     watch->before();
   const ScopeChange change = endOf([probe, group](const wire::OpenScope& scope) {
-    return scope.probe == probe && scope.reserved[kGroupAt] == group;
+    return scope.probe == probe && scope.group == group;
   });
   const bool found = endInnermostPlain(probe, group);
   if (change.token != 0)

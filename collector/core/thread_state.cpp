@@ -252,11 +252,11 @@ bool nextSlot(ThreadState* state) noexcept {
   state->silentScopes = 0;
   for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
     wire::OpenScope& scope = state->scopes[at];
-    const bool isSilent = scope.reserved[kSilentAt] != 0 && !wasEverFullSince(scope);
+    const bool isSilent = scope.isSilent != 0 && !wasEverFullSince(scope);
     state->silentScopes += isSilent ? 1 : 0;
     if (isSilent || scope.token == kUnrecorded)
       continue;
-    scope.reserved[kSilentAt] = 0;
+    scope.isSilent = 0;
     scopes[slot->scopeCount++] = scope;
   }
   slot->firstRecord =

@@ -20,12 +20,6 @@ namespace sonde::core {
 // The token of a stack place whose scope was not recorded.
 inline constexpr std::uint32_t kUnrecorded = 0;
 
-// Indices into OpenScope::reserved: the NVTX domain or the plugin's number; 1 if the file does not
-// have the scope; and, in four bytes, the stamp of an iteration or a silent scope (capture.h).
-inline constexpr int kGroupAt = 0;
-inline constexpr int kSilentAt = 1;
-inline constexpr int kStampAt = 2;
-
 // State that a probe keeps for a thread; see stateOf().
 struct ProbeState {
   alignas(std::uint64_t) std::byte bytes[24];

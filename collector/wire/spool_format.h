@@ -160,8 +160,9 @@ struct OpenScope {
   std::uint32_t token;
   SliceKind kind;
   Probe probe;
-  std::uint8_t reserved[6];            // private to the process, except this byte
-  static constexpr int kPluginAt = 0;  // of probe `plugin`: as ScopeBegin::plugin
+  std::uint8_t group;     // of probe `plugin`: as ScopeBegin::plugin; of `nvtx`: the domain
+  std::uint8_t isSilent;  // 1: the file does not have the scope. For the process alone, as `stamp`
+  std::uint32_t stamp;    // of an iteration or a silent scope, see core/capture.h
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

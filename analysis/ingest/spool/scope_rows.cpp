@@ -43,7 +43,7 @@ void ScopeRows::begin(ImageThread& thread, const wire::OpenScope& begun, model::
   scope.token = begun.token;
   scope.slice = image_.newSlice(thread, kind, begun.probe, begun.name, startNs);
   if (begun.probe == wire::Probe::Plugin)
-    scope.slice.category = plugins_.category(begun.reserved[wire::OpenScope::kPluginAt]);
+    scope.slice.category = plugins_.category(begun.group);
   putAt(scope.slice, thread.track.innermost());
   scope.slice.id = image_.sink.reserveSliceId();
   iterations_.beginInside(thread, kind);
@@ -65,7 +65,7 @@ void ScopeRows::onScopeBegin(ImageThread& thread, const std::byte* at) {
   begun.name = record.header.subject;
   begun.token = record.token;
   begun.probe = record.probe;
-  begun.reserved[wire::OpenScope::kPluginAt] = record.plugin;
+  begun.group = record.plugin;
   begin(thread, begun, *kind);
 }
 

@@ -69,7 +69,7 @@ TEST(Plugins, ScopesThatASlotBeginsWithKeepTheirCategory) {
   scope.token = 77;
   scope.kind = wire::SliceKind::Operation;
   scope.probe = wire::Probe::Plugin;
-  scope.reserved[wire::OpenScope::kPluginAt] = 3;
+  scope.group = 3;
   spool.openSlot(0, {scope});
   spool.end(0, 77, 90);
   IngestRig rig;
