@@ -92,7 +92,7 @@ class Gloo(HangTest):
 class Locks(HangTest):
     def test_a_deadlock_names_its_threads(self):
         output = self.start(TARGETS / "two_locks", options=("--sources", "+sync"))
-        for found in (self.seen_alive(output), self.killed(output)):
+        for found in (self.seen_alive(output, knows=lambda found: found["deadlocks"]), self.killed(output)):
             waits, = found["deadlocks"]
             self.assertEqual([call["name"] for call in waits], 2 * ["pthread_mutex_lock"])
             self.assertEqual(sorted(call["tid"] for call in waits), sorted(call["waits_for_tid"] for call in waits))
@@ -107,7 +107,11 @@ class Device(HangTest):
         environment = {"LD_LIBRARY_PATH": str(DEVICE), "WORLD_SIZE": "2"}
         outputs = [self.start(TARGETS / "nccl_device_job", self.folder / "id", "two", "sync", "hang",
                               name=f"rank{rank}.sonde", RANK=str(rank), **environment) for rank in range(2)]
-        for found in (self.seen_alive(*outputs), self.killed(*outputs)):
+        def hangs(found):
+            """Not still beginning, which takes more than a second on a busy machine."""
+            return len(found["ranks"]) == 2 and all("cudaStreamSynchronize" in [call["name"] for call in rank["open"]]
+                                                    for rank in found["ranks"])
+        for found in (self.seen_alive(*outputs, knows=hangs), self.killed(*outputs)):
             waiting = [one for one in found["collectives"] if one["op"] == "allreduce" and one["absent"]]
             self.assertEqual(len(waiting), 1, found)
             self.assertEqual([member["rank"] for member in waiting[0]["entered"]], [0])
