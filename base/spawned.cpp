@@ -92,10 +92,10 @@ Result<TemporaryFolder> TemporaryFolder::make() {
   std::error_code failure;
   std::string name = (fs::temp_directory_path(failure) / "sonde-XXXXXX").string();
   if (failure || mkdtemp(name.data()) == nullptr)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot make a folder for temporary files ({}): set TMPDIR to one "
-                             "that you can write to",
-                             failure ? failure.message() : std::generic_category().message(errno))};
+    return Error{
+        ErrorCode::Io,
+        fmt::format("cannot create a temporary folder ({}): set TMPDIR to a writable folder",
+                    failure ? failure.message() : std::generic_category().message(errno))};
   return TemporaryFolder(name);
 }
 

@@ -13,11 +13,11 @@ using Script = std::string (*)(const std::vector<Declaration>&);
 class CompletionCommand : public Command {
  public:
   const char* name() const override { return "completion"; }
-  const char* summary() const override { return "print completion for a shell"; }
+  const char* summary() const override { return "print a completion script for a shell"; }
   const char* details() const override {
-    return "An installation has the scripts in share/bash-completion, share/zsh and share/fish, "
-           "where shells look when the prefix is /usr or /usr/local. Elsewhere, put the script "
-           "into the shell's own start-up file.\n\n"
+    return "An installation has the scripts in share/bash-completion, share/zsh and share/fish. "
+           "Shells find them there if the prefix is /usr or /usr/local. With another prefix, add "
+           "the script to the shell's start-up file.\n\n"
            "Examples:\n"
            "  sonde completion bash >> ~/.bash_completion\n"
            "  sonde completion fish > ~/.config/fish/completions/sonde.fish\n";
@@ -26,9 +26,7 @@ class CompletionCommand : public Command {
     static const std::map<std::string, Script> kScripts = {
         {"bash", bashCompletion}, {"zsh", zshCompletion}, {"fish", fishCompletion}};
     app.add_option_function<std::string>(
-           "SHELL",
-           [this](const std::string& shell) { script_ = kScripts.at(shell); },
-           "which shell")
+           "SHELL", [this](const std::string& shell) { script_ = kScripts.at(shell); }, "the shell")
         ->required()
         ->check(CLI::IsMember(kScripts).description(""))
         ->type_name("bash|zsh|fish");

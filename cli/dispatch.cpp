@@ -18,13 +18,14 @@ namespace {
 
 std::string overview(const std::vector<std::unique_ptr<Command>>& commands) {
   std::string text =
-      "sonde — where the time of a training run goes, across every layer\n\n"
+      "sonde — a profiler for machine-learning training, across every layer\n\n"
       "Usage: sonde VERB [OPTIONS] …\n\nVerbs:\n";
   for (const auto& command : commands)
     text += fmt::format("  {:<12}{}\n", command->name(), command->summary());
   return text +
-         "\n  sonde VERB --help   what a verb does, with an example\n"
-         "  sonde --version     the version\n";
+         "\n"
+         "  sonde VERB --help   describe a verb, with examples\n"
+         "  sonde --version     print the version\n";
 }
 
 int unknownVerb(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
@@ -61,7 +62,7 @@ int runVerb(Command& command, std::vector<std::string> arguments) {
   try {
     return command.run();
   } catch (const std::bad_alloc&) {  // unwinding has removed unfinished work
-    complain(command.name(), "there is not enough memory: free some, or raise the limit on it");
+    complain(command.name(), "out of memory: free some, or raise the memory limit");
     return kExitUnreadable;
   }
 }

@@ -17,14 +17,14 @@ class ManCommand : public Command {
   const char* name() const override { return "man"; }
   const char* summary() const override { return "print the man page of a verb"; }
   const char* details() const override {
-    return "In roff, for man. An installation has the pages in share/man already. Without VERB the "
-           "page sonde(1).\n\n"
+    return "The page is in roff, for man. Without VERB, it is sonde(1). An installation already "
+           "has the pages in share/man.\n\n"
            "Examples:\n"
            "  sonde man run | man -l -\n"
            "  sonde man --all ~/.local/share/man/man1\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("VERB", verb_, "whose page");
+    app.add_option("VERB", verb_, "the verb; without it, sonde itself");
     app.add_option("--all", folder_, "write the pages of all verbs to this folder")
         ->type_name("DIR");
   }

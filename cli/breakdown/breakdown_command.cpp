@@ -41,23 +41,23 @@ class BreakdownCommand : public Command {
  public:
   const char* name() const override { return "breakdown"; }
   const char* summary() const override {
-    return "where the time of an operation went: host, devices, network, and what overlaps";
+    return "break wall time down by operation, and by host, device and network activity";
   }
   const char* details() const override {
-    return "Each row is a part of the wall time, and all rows sum to it: in which operations it "
-           "was, and what the process\n"
-           "and its devices did at once. --by takes these words, with commas:\n"
-           "  rank       each process by itself\n"
-           "  phase, operation, module  the innermost that the program or the framework opened; of "
-           "several threads,\n"
-           "             or of a device that works for another operation, all of them\n"
-           "  iteration  by number\n"
-           "  category   python, framework, simulator, cuda_api, comm_api, io, wait, other; on a "
-           "device compute,\n"
-           "             copy, comm; net: the network\n"
+    return "A row is the time in which the same operations were open and the same things were "
+           "active at once. All rows\n"
+           "sum to the wall time. --by takes these words, separated by commas:\n"
+           "  rank       process\n"
+           "  phase, operation, module  innermost open phase, operation or module; lists all of "
+           "them if several threads\n"
+           "             or devices work for different ones\n"
+           "  iteration  iteration number\n"
+           "  category   host: python, framework, simulator, cuda_api, comm_api, io, wait, other; "
+           "device: compute, copy,\n"
+           "             comm; network: net\n"
            "  resource   cpu, gpu, or both\n"
-           "  thread     each thread by itself, without devices\n\n"
-           "Examples:\n"
+           "  thread     each thread by itself, without devices\n"
+           "\nExamples:\n"
            "  sonde breakdown job.sonde\n"
            "  sonde breakdown rank0.sonde rank1.sonde --by rank,operation,resource\n"
            "  sonde breakdown job.sonde --by iteration,category --format csv\n"
@@ -66,7 +66,7 @@ class BreakdownCommand : public Command {
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
     app.add_option(
-           "--by", by_, "what rows are told apart by (operation,category; with --plot rank, too)")
+           "--by", by_, "dimensions that separate rows (operation,category; with --plot also rank)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("WORDS");
@@ -74,15 +74,18 @@ class BreakdownCommand : public Command {
     takeOneOf(
         scopes,
         "scope",
-        app.add_option("--scope",
-                       scope_,
-                       "whose a device's work is: of what launched it, or was open (launch)"));
+        app.add_option(
+            "--scope",
+            scope_,
+            "count device work in the operation that launched it, or is open meanwhile (launch)"));
     addCorrectionOptions(app, correction_);
     addCommunicationOptions(app, communication_);
-    app.add_flag("--transitions", transitions_, "how often each category was entered, instead");
-    app.add_option("--plot", plot_, "also draw the rows as bars: a .svg or .png file")
+    app.add_flag("--transitions",
+                 transitions_,
+                 "count how often each category became active, instead of times");
+    app.add_option("--plot", plot_, "also draw the rows as bars, in this .svg or .png file")
         ->type_name("FILE");
-    app.add_flag("-f,--force", force_, "replace the picture when it exists");
+    app.add_flag("-f,--force", force_, "replace the picture if it exists");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
@@ -110,8 +113,7 @@ Result<breakdown::Options> BreakdownCommand::options() const {
   breakdown::Options options;
   options.atLaunch = scope_ == Scope::Launch;
   options.correct = !correction_.raw;
-  SONDE_TRY_ASSIGN(options.by,
-                   flagsOf(by_, kDimensions, "there is nothing to tell rows apart by called"));
+  SONDE_TRY_ASSIGN(options.by, flagsOf(by_, kDimensions, "unknown dimension"));
   if (transitions_)
     options.by.category = true;
   return options;
@@ -130,7 +132,7 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
                                  options.by.thread ? "of threads' time" : "of wall time",
                                  result.processes.size(),
                                  result.processes.size() == 1 ? "process" : "processes");
-  text += table.rows.empty() ? "Nothing became active while the operations stayed what they were.\n"
+  text += table.rows.empty() ? "No category became active while the operations stayed the same.\n"
                              : renderText(table);
   return text + notesOf(result);
 }
@@ -140,7 +142,7 @@ Result<void> BreakdownCommand::checkPlot() const {
     return {};
   if (transitions_)
     return Error{ErrorCode::InvalidArgument,
-                 "--plot draws times, not transitions: give one of both"};
+                 "--plot draws times, not transitions: give --plot or --transitions"};
   SONDE_TRY(checkPlotName(plot_));
   SONDE_TRY(checkApart(plot_, traces_));
   return store::checkOutput(plot_, force_, {}, "--plot");

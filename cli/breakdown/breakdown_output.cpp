@@ -211,12 +211,11 @@ namespace {
 // mentioned.
 std::string recorderText(double share) {
   constexpr double kLeast = 0.0005;
-  return share < kLeast ? ""
-                        : fmt::format(
-                              "; from, the lower, allows for the {:.1f} % of a processor that the "
-                              "recorder had "
-                              "beside the job",
-                              100 * share);
+  return share < kLeast
+             ? ""
+             : fmt::format(
+                   "; `from` also allows for the recorder, which used {:.1f} % of a processor",
+                   100 * share);
 }
 
 }  // namespace
@@ -225,13 +224,14 @@ std::string notesOf(const breakdown::Breakdown& result) {
   std::string text;
   if (result.corrected)
     text += fmt::format(
-        "\nWhat recording cost ({} of {}) is taken out; from and to: where 95 % of "
-        "the errors of that leave the time{}.\n",
+        "\n"
+        "The cost of recording ({} of {}) is subtracted. 95 % of the errors of that leave a time "
+        "between from and to{}.\n",
         humanDuration(result.rawTotalNs - result.totalNs),
         humanDuration(result.rawTotalNs),
         recorderText(result.unexplained.recorder));
   if (result.unexplained.isCertain())
-    text += fmt::format("\nCorrected, {}: from and to allow for it.\n",
+    text += fmt::format("\nAfter the correction, {}. The columns from and to allow for it.\n",
                         unexplainedText(result.unexplained));
   if (!result.unknownCosts.empty()) {
     std::vector<std::string> events;
@@ -239,28 +239,31 @@ std::string notesOf(const breakdown::Breakdown& result) {
       events.push_back(
           fmt::format("{} {} {}", humanCount(unknown.count), unknown.probe, unknown.api));
     text += fmt::format(
-        "\nThe trace does not say what these cost to record, so they count as free: {}.\n",
+        "\nThe trace has no recording cost of these events, so nothing is subtracted for them: "
+        "{}.\n",
         fmt::join(events, ", "));
   }
   if (result.maskedNs > 0)
     text += fmt::format(
-        "\n{} are left out, of iterations of which not all was recorded, or during which the "
-        "recorder stored.\n",
+        "\n"
+        "{} are left out: iterations that were recorded in part, or during which the recorder "
+        "stored records.\n",
         humanDuration(result.maskedNs));
   if (result.repeated)
     text += fmt::format(
-        "\nIteration numbers come again ({} to {}, up to {} times in a process): a row is the sum "
-        "of all iterations of its number.\n",
+        "\n"
+        "Iteration numbers repeat ({} to {}, up to {} times in a process). A row sums all "
+        "iterations of its number.\n",
         result.repeated->first,
         result.repeated->last,
         result.repeated->times);
   if (result.negative > 0)
-    text += fmt::format("\n{} events end before they begin: they take no time here.\n",
+    text += fmt::format("\n{} events end before they begin. They count as 0.\n",
                         humanCount(result.negative));
   if (result.endsUnknown > 0)
-    text += fmt::format(
-        "\nOf {} kernels, copies or transfers no end was recorded: they take no time here.\n",
-        humanCount(result.endsUnknown));
+    text +=
+        fmt::format("\n{} kernels, copies or transfers have no recorded end. They count as 0.\n",
+                    humanCount(result.endsUnknown));
   return text;
 }
 

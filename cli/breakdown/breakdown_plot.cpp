@@ -213,22 +213,22 @@ class Plot {
     std::vector<std::string> notes;
     if (rows_.corrected)
       notes.emplace_back(
-          "Full: without what recording took; the line: what 95 % of the errors of that stay "
-          "within. Pale: as recorded. Lengths are times as they are.");
+          "Full bars: corrected times; the line on them holds 95 % of the errors. Pale bars: times "
+          "as recorded. No bar is rescaled.");
     else
       notes.emplace_back("Times are as recorded.");
     if (groups_.joined > 0)
-      notes.push_back(fmt::format("{} small ones are joined{}.",
+      notes.push_back(fmt::format("{} small bars are joined{}.",
                                   groups_.joined,
-                                  rows_.corrected ? ", and their intervals added up" : ""));
+                                  rows_.corrected ? ", and their intervals added" : ""));
     if (!processes_.counts.empty() && processes_.counts.back() > 1)
-      notes.push_back(fmt::format("Of {} processes the last {} are shown by their mean.",
+      notes.push_back(fmt::format("There are {} processes. The last {} are one bar, their mean.",
                                   processes_.places.size(),
                                   processes_.counts.back()));
     if (rows_.maskedNs > 0)
       notes.push_back(
-          fmt::format("{} are left out, of iterations of which not all was recorded, or during "
-                      "which the recorder stored.",
+          fmt::format("{} are left out: iterations that were recorded in part, or during which the "
+                      "recorder stored records.",
                       humanDuration(rows_.maskedNs)));
     return notes;
   }
@@ -291,7 +291,7 @@ Result<void> checkPlotName(const std::string& path) {
     return {};
   return Error{
       ErrorCode::InvalidArgument,
-      fmt::format("'{}' is no name of a picture: give --plot one that ends in .svg or .png", path)};
+      fmt::format("'{}' does not end in .svg or .png: give --plot a name that does", path)};
 }
 
 Result<void> writePlot(const BarChart& chart, const std::string& path, bool replace) {

@@ -66,9 +66,8 @@ Result<diff::RunTimes> readRun(const RunFiles& files, const ReadOptions& options
   }
   if (ranks.empty())
     return Error{ErrorCode::NotFound,
-                 fmt::format("there is no iteration in '{}', so there is nothing to compare: "
-                             "annotate those of the program (sonde.iteration, SONDE_ITERATION), or "
-                             "record with the probe torch",
+                 fmt::format("'{}' has no iterations to compare: annotate them in the program "
+                             "(sonde.iteration, SONDE_ITERATION), or record with the probe torch",
                              files.front())};
   return diff::runOf(ranks, options.by.rank, options.warmUp);
 }
@@ -89,23 +88,23 @@ class DiffCommand : public Command {
  public:
   const char* name() const override { return "diff"; }
   const char* summary() const override {
-    return "what is slower or faster in one set of runs than in another, and how sure that is";
+    return "find what is significantly slower or faster in one set of runs than in another";
   }
   const char* details() const override {
-    return "Compares what an iteration takes, and what operations and kernels take in one. A and B "
-           "are each a trace, or a folder: all traces in it, or in its folders. Traces of "
-           "different "
-           "ranks of one job are one run; all others are each a run. With --a and --b a side is "
-           "named by several words.\n"
-           "Identical runs differ, too: how much, only several runs a side tell. Record five of "
-           "each, in turn, so that a machine that slows down slows both sides down.\n\n"
-           "--by takes these words, with commas:\n"
-           "  operation  on the host, by the innermost that is open; on devices compute, copy and "
-           "comm that it launched\n"
-           "  kernel     the kernels of each name\n"
-           "  phase, module, category  as sonde breakdown has them\n"
-           "  rank       each rank by itself; else their mean\n\n"
-           "Examples:\n"
+    return "Compares the time of an iteration, and of the operations and kernels in it. A and B "
+           "are each a trace, or a folder with traces, in subfolders too. The traces of a job's "
+           "ranks form one run. Every other trace is a run. --a and --b take several traces and "
+           "folders.\n"
+           "Identical runs also differ, and only several runs a side can measure by how much. "
+           "Record five of each in turn. A machine that slows down then slows both sides.\n"
+           "\n"
+           "--by takes these words, separated by commas:\n"
+           "  operation  innermost open operation on the host; compute, copy and comm that it "
+           "launched on devices\n"
+           "  kernel     kernels of the same name\n"
+           "  phase, module, category  as in sonde breakdown\n"
+           "  rank       each rank by itself, instead of their mean\n"
+           "\nExamples:\n"
            "  sonde diff before.sonde after.sonde\n"
            "  sonde diff before/ after/ --all\n"
            "  sonde diff --a base1.sonde base2.sonde --b new1.sonde new2.sonde --by operation "
@@ -137,26 +136,26 @@ class DiffCommand : public Command {
 
 void DiffCommand::declare(CLI::App& app) {
   addFormatOption(app, format_);
-  app.add_option("--by", by_, "what is compared within an iteration (operation,kernel)")
+  app.add_option("--by", by_, "parts of an iteration to compare (operation,kernel)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("WORDS");
-  app.add_option("--skip",
-                 skip_,
-                 "iterations at the begin of each run that do not count (a tenth, 1 to 20)")
+  app.add_option(
+         "--skip", skip_, "iterations to ignore at the start of each run (a tenth, 1 to 20)")
       ->check(count())
       ->type_name("N");
-  app.add_option("--level", level_, "the chance of even one false difference, in per cent (5)")
+  app.add_option("--level", level_, "probability of at least one false difference, in per cent (5)")
       ->check(numberBetween(1e-6, 50))
       ->type_name("PERCENT");
   app.add_option("--run-noise",
                  runNoise_,
-                 "with one run a side: what identical runs are taken to differ by (3)")
+                 "assumed difference of identical runs in per cent, with one run a side (3)")
       ->check(numberBetween(0, 100))
       ->type_name("PERCENT");
   addCorrectionOptions(app, correction_, true);
   addCommunicationOptions(app, communication_);
-  app.add_flag("--all", all_, "also the rows, beyond twelve, in which no difference can be shown");
+  app.add_flag(
+      "--all", all_, "also print the rows beyond twelve in which no difference can be shown");
   app.add_option("--a", a_, "the first side: traces and folders")->type_name("TRACE...");
   app.add_option("--b", b_, "the second side")->type_name("TRACE...");
   app.add_option("A", first_, "the first side: a trace, or a folder of traces");
@@ -164,8 +163,7 @@ void DiffCommand::declare(CLI::App& app) {
 }
 
 Result<ReadOptions> DiffCommand::readOptions() const {
-  SONDE_TRY_ASSIGN(const diff::Dimensions by,
-                   flagsOf(by_, kComparable, "there is nothing to compare called"));
+  SONDE_TRY_ASSIGN(const diff::Dimensions by, flagsOf(by_, kComparable, "cannot compare by"));
   return ReadOptions{by, skip_, correction_, communication_};
 }
 
@@ -174,14 +172,15 @@ Result<void> DiffCommand::nameSides() {
   if (listed && !first_.empty())
     return Error{
         ErrorCode::InvalidArgument,
-        fmt::format("'{}' is of no side: name all traces by --a and --b, or none", first_)};
+        fmt::format("'{}' belongs to neither side: name all traces with --a and --b, or none",
+                    first_)};
   if (!first_.empty())
     a_ = {first_};
   if (!second_.empty())
     b_ = {second_};
   if (a_.empty() || b_.empty())
     return Error{ErrorCode::InvalidArgument,
-                 "there are not two sides: give A and B, or --a TRACE… and --b TRACE…"};
+                 "a side is missing: give A and B, or --a TRACE… and --b TRACE…"};
   return {};
 }
 

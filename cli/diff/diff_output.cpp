@@ -125,11 +125,10 @@ std::string sideText(const char* name, const diff::SideFacts& facts) {
                                  humanCount(static_cast<std::int64_t>(facts.iterations)),
                                  facts.iterations == 1 ? "iteration" : "iterations");
   if (facts.warmUp > 0)
-    text += fmt::format(", and {} at the begin that {} not count",
-                        humanCount(static_cast<std::int64_t>(facts.warmUp)),
-                        facts.warmUp == 1 ? "does" : "do");
+    text +=
+        fmt::format(", without the first {}", humanCount(static_cast<std::int64_t>(facts.warmUp)));
   if (facts.corrected > 0)
-    text += fmt::format("; recording took {:.1f} % of one (± {:.1f} %), taken out",
+    text += fmt::format("; the subtracted cost of recording is {:.1f} % of one (± {:.1f} %)",
                         facts.recordingShare * 100,
                         1.96 * facts.recordingError * 100);
   return text + "\n";
@@ -151,8 +150,9 @@ std::string differentText(const diff::Diff& result) {
   const bool isSlower = std::any_of(result.rows.begin(), result.rows.end(), [](const auto& row) {
     return row.subject.kind == diff::Kind::Iteration && row.verdict == Verdict::Slower;
   });
-  return isSlower ? "An iteration of some ranks is slower in B, one of others faster.\n"
-                  : "Parts of an iteration differ; that all of it does cannot be shown.\n";
+  return isSlower ? "Iterations of some ranks are slower in B, those of others faster.\n"
+                  : "Parts of an iteration differ, but the whole iteration does not differ "
+                    "significantly.\n";
 }
 
 std::string verdictText(const diff::Diff& result) {
@@ -166,14 +166,14 @@ std::string verdictText(const diff::Diff& result) {
     case Verdict::Different:
       return differentText(result);
     case Verdict::TooFew:
-      return "There are too few iterations to show any difference.\n";
+      return "There are too few iterations to find a difference.\n";
     default:
       break;
   }
   if (!iteration.detectable)
     return "No difference can be shown.\n";
   return fmt::format(
-      "No difference can be shown. An iteration that was {} slower would most likely have been "
+      "No difference can be shown. A slowdown of an iteration by {} would most likely have been "
       "found.\n",
       roughPercent(*iteration.detectable));
 }
@@ -255,8 +255,8 @@ std::string disturbedNote(const diff::Diff& result) {
   if (rows == 0)
     return "";
   return fmt::format(
-      "In {} {}, runs that lie far from the others of their side do not count: they "
-      "were disturbed by something else.",
+      "In {} {}, runs far from the others of their side are ignored: something else disturbed "
+      "them.",
       rows,
       rows == 1 ? "row" : "rows");
 }
@@ -268,22 +268,21 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
   std::vector<std::string> notes;
   if (result.a.runs == 1 && result.b.runs == 1)
     notes.push_back(fmt::format(
-        "With one run a side nobody knows how much identical runs differ: it is taken to be {}, "
-        "or what each run varies by itself (--run-noise). Give several runs a side.",
+        "With one run a side, the difference of identical runs is unknown. It is assumed to be {} "
+        "(--run-noise), or the variation within each run. Give several runs a side.",
         roughPercent(document.judgement.runNoise)));
   else if (result.a.runs == 1 || result.b.runs == 1)
-    notes.push_back(fmt::format("{} is one run: it is taken to vary as those of {} do.",
+    notes.push_back(fmt::format("{} is one run. Its variation is assumed to be that of {}.",
                                 result.a.runs == 1 ? "A" : "B",
                                 result.a.runs == 1 ? "B" : "A"));
   if (result.a.leastRanks != result.b.leastRanks || result.a.mostRanks != result.b.mostRanks)
     notes.emplace_back(
-        "The sides differ in their number of ranks: times are those of a rank, on average.");
+        "The sides have different numbers of ranks. Times are means over the ranks.");
   if (result.a.corrected + result.b.corrected > 0 &&
       result.a.corrected + result.b.corrected < result.a.runs + result.b.runs)
     notes.push_back(
-        fmt::format("What recording took is taken out of {} of {} runs of A and {} of {} of B: of "
-                    "the others it "
-                    "is not known.",
+        fmt::format("The cost of recording is subtracted from {} of {} runs of A and {} of {} of "
+                    "B. It is unknown for the others.",
                     result.a.corrected,
                     result.a.runs,
                     result.b.corrected,
@@ -291,10 +290,10 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
   if (const std::string disturbed = disturbedNote(result); !disturbed.empty())
     notes.push_back(disturbed);
   if (result.a.partial + result.b.partial > 0)
-    notes.push_back(fmt::format(
-        "{} iterations in which fewer probes recorded, or during which the recorder stored, "
-        "do not count.",
-        humanCount(static_cast<std::int64_t>(result.a.partial + result.b.partial))));
+    notes.push_back(
+        fmt::format("{} iterations are ignored: fewer probes recorded in them, or the recorder "
+                    "stored records meanwhile.",
+                    humanCount(static_cast<std::int64_t>(result.a.partial + result.b.partial))));
   return notes;
 }
 
@@ -306,10 +305,11 @@ std::string diffText(const DiffDocument& document, std::size_t most) {
   const std::size_t hidden = fill(result, most, table);
   text += renderText(table, 0, kWidth);
   if (hidden > 0)
-    text += fmt::format("… and {} more in which no difference can be shown (--all).\n",
+    text += fmt::format("… and {} more rows in which no difference can be shown (--all).\n",
                         humanCount(static_cast<std::int64_t>(hidden)));
   text += fmt::format(
-      "\np is corrected for {} {}: the chance of even one false difference is at most {}.\n",
+      "\np is corrected for {} {}: the probability of at least one false difference is at most "
+      "{}.\n",
       humanCount(static_cast<std::int64_t>(result.tests)),
       result.tests == 1 ? "test" : "tests",
       roughPercent(document.judgement.level));

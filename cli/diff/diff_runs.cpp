@@ -36,7 +36,7 @@ Result<Content> contentOf(const std::string& folder) {
     return Error{
         ErrorCode::Io,
         fmt::format(
-            "cannot read the folder '{}' ({}): give another one", folder, failure.message())};
+            "cannot read the folder '{}' ({}): name another folder", folder, failure.message())};
   std::sort(content.traces.begin(), content.traces.end());
   std::sort(content.folders.begin(), content.folders.end());
   return content;
@@ -53,10 +53,11 @@ Result<std::vector<std::string>> tracesOf(const std::string& word) {
     traces.insert(traces.end(), inner.traces.begin(), inner.traces.end());
   }
   if (traces.empty())
-    return Error{ErrorCode::NotFound,
-                 fmt::format("there is no trace in the folder '{}': give one that has files named "
-                             "….sonde, or folders with such files",
-                             word)};
+    return Error{
+        ErrorCode::NotFound,
+        fmt::format(
+            "the folder '{}' has no traces: name one that has ….sonde files, in subfolders too",
+            word)};
   return traces;
 }
 

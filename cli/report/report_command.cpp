@@ -23,34 +23,38 @@ namespace {
 class ReportCommand : public Command {
  public:
   const char* name() const override { return "report"; }
-  const char* summary() const override { return "where the time went, on one screen"; }
+  const char* summary() const override { return "summarise on one screen where the time went"; }
   const char* details() const override {
-    return "Iterations and their parts, computing and communicating, operations, data moved, "
-           "losses, what was dropped\n"
-           "and what recording cost, which is taken out of the times of iterations, computing, "
-           "communicating and\n"
-           "operations. Hidden communication happens while the rank computes, exposed "
-           "does not. CSV is the\n"
-           "table of operations. With --full also tables of devices, streams, kernels, copies, "
-           "launches and collectives.\n\n"
-           "Examples:\n"
+    return "Prints iterations and their parts, computing and communicating, operations, data "
+           "moved, losses, dropped\n"
+           "records, and the cost of recording. The times of iterations, computing, communicating "
+           "and operations do not\n"
+           "include that cost. Hidden communication happens while the rank computes, exposed "
+           "communication does not.\n"
+           "CSV holds the table of operations. --full adds tables of devices, streams, kernels, "
+           "copies, launches and\n"
+           "collectives.\n"
+           "\nExamples:\n"
            "  sonde report out/rank0.sonde out/rank1.sonde\n"
            "  sonde report job.sonde --format json\n"
            "  sonde report rank*.sonde --compat hta\n";
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_flag(
-        "--full", full_, "every rank, operation, module and channel; tables of devices and memory");
-    takeOneOf<Definitions>({{"sonde", Definitions::Sonde}, {"hta", Definitions::Hta}},
-                           "set of definitions",
-                           app.add_option("--compat",
-                                          definitions_,
-                                          "whose definitions the devices' numbers follow: those of "
-                                          "HolisticTraceAnalysis (sonde)"));
-    app.add_option("--peak-flops",
-                   peakFlops_,
-                   "what the devices of a rank can do a second, for MFU: 989e12 (by their names)")
+    app.add_flag("--full",
+                 full_,
+                 "all ranks, operations, modules and channels, and tables of devices and memory");
+    takeOneOf<Definitions>(
+        {{"sonde", Definitions::Sonde}, {"hta", Definitions::Hta}},
+        "set of definitions",
+        app.add_option(
+            "--compat",
+            definitions_,
+            "definitions of device metrics: sonde, or hta for HolisticTraceAnalysis (sonde)"));
+    app.add_option(
+           "--peak-flops",
+           peakFlops_,
+           "peak FLOP/s of a rank's devices, for MFU, as in 989e12 (looked up by device name)")
         ->check(positiveNumber())
         ->type_name("N");
     addCorrectionOptions(app, correction_);

@@ -64,7 +64,7 @@ Lines recordingLines(const JobReport& report) {
              rank.operationTimes[at],
              table);
   }
-  Lines lines = {"", "What recording took: times as recorded, and without it"};
+  Lines lines = {"", "Cost of recording: times as recorded, and without it"};
   appendTable(lines, std::move(table), std::numeric_limits<std::size_t>::max());
   return lines;
 }

@@ -59,15 +59,15 @@ std::string absentText(const Rendezvous::Member& member,
                        std::optional<std::int64_t> seq,
                        std::int64_t sinceNs) {
   if (!member.isHere)
-    return fmt::format("nothing is known of {}, whose trace is not here", member.name);
+    return fmt::format("the trace of {} is missing", member.name);
   if (!member.otherOp.empty())
     return fmt::format("{} has called {} instead", member.name, numbered(member.otherOp, seq));
   if (member.knownUntilNs)
-    return fmt::format("whether {} has entered it is not known: its trace ends {} before",
+    return fmt::format("{} may have entered it: its trace ends {} earlier",
                        member.name,
                        humanDuration(sinceNs - *member.knownUntilNs));
   if (!member.last)
-    return fmt::format("{} has not entered it, nor any before it", member.name);
+    return fmt::format("{} has not entered it, nor any earlier one", member.name);
   return fmt::format("{} has not entered it: its last is {}",
                      member.name,
                      numbered(member.last->op, member.last->seq));
@@ -91,7 +91,7 @@ std::string rendezvousText(const Rendezvous& one, std::int64_t untilNs) {
   if (one.absent.size() > kMostNames)
     text += fmt::format("; and {} more have not", one.absent.size() - kMostNames);
   if (one.unknown > 0)
-    text += fmt::format("; nothing is known of {} others of the group", one.unknown);
+    text += fmt::format("; {} other members of the group are unknown", one.unknown);
   return text;
 }
 
@@ -123,8 +123,7 @@ std::string openText(const standstill::RankState& rank, std::int64_t untilNs) {
     calls.push_back(
         fmt::format("{} for {}", callText(*call), humanDuration(untilNs - call->sinceNs)));
   std::reverse(calls.begin(), calls.end());
-  return calls.empty() ? "in nothing that was recorded"
-                       : fmt::format("in {}", fmt::join(calls, ", in "));
+  return calls.empty() ? "in no recorded call" : fmt::format("in {}", fmt::join(calls, ", in "));
 }
 
 std::string rankText(const standstill::RankState& rank,
@@ -151,8 +150,8 @@ std::string deadlockText(const standstill::Deadlock& deadlock) {
 std::string helperText(const standstill::LostHelper& helper, std::int64_t originNs) {
   const std::string how = helper.exitSignal   ? fmt::format("by signal {}", *helper.exitSignal)
                           : helper.exitStatus ? fmt::format("with {}", *helper.exitStatus)
-                                              : "not by exit";
-  return fmt::format("{}, which {} had started, ended {} at +{}",
+                                              : "without an exit status";
+  return fmt::format("{}, started by {}, ended {} at +{}",
                      helper.name,
                      helper.owner,
                      how,
@@ -240,7 +239,7 @@ Lines standstillLines(const std::optional<Standstill>& standstill,
     return {};
   Lines lines;
   appendWrapped(lines,
-                fmt::format("STOOD STILL for {} of {}, from +{} on, {}.",
+                fmt::format("NO PROGRESS for {} of {}, from +{} on, {}.",
                             humanDuration(standstill->untilNs - standstill->sinceNs),
                             humanDuration(standstill->windowNs),
                             humanDuration(standstill->sinceNs - originNs),

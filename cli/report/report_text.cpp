@@ -48,10 +48,9 @@ void appendMasked(const JobReport& report, Lines& lines) {
   if (masked > 0)
     appendLines(
         lines,
-        fmt::format(
-            "  Without {}{} in outline, with probes off, or during which the recorder stored.",
-            counted(masked, "iteration", "iterations"),
-            report.ranks.size() > 1 ? " of all ranks together" : ""));
+        fmt::format("  Left out: {}{} in outline, with probes off, or while the recorder stored.",
+                    counted(masked, "iteration", "iterations"),
+                    report.ranks.size() > 1 ? " of all ranks" : ""));
 }
 
 Lines iterationLines(const JobReport& report, std::size_t limit) {
@@ -90,9 +89,9 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
                   "No iterations: mark them with sonde.iteration(), or record the torch source.");
     return lines;
   }
-  appendLines(
-      lines,
-      "Iterations, and the median one in parts: data loading, forward, backward, optimizer, other");
+  appendLines(lines,
+              "Iterations, and the parts of the median one: data loading, forward, backward, "
+              "optimizer, other");
   appendTable(lines, std::move(table), limit);
   appendMasked(report, lines);
   return lines;
@@ -147,7 +146,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   Lines lines = {""};
   if (table.rows.empty()) {
     appendLines(lines,
-                "No passes, modules or operators were recorded: what was computed is unknown.");
+                "No passes, modules or operators were recorded: the computing time is unknown.");
     return lines;
   }
   appendLines(
@@ -159,7 +158,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   if (someUnknown)
     appendLines(
         lines,
-        "  Where no passes, modules or operators were recorded, what was computed is unknown.");
+        "  The computing time is unknown where no passes, modules or operators were recorded.");
   lines.insert(lines.end(), stragglers.begin(), stragglers.end());
   return lines;
 }
@@ -251,7 +250,7 @@ std::string conservationText(const metrics::Conservation& sum) {
   if (sum.pairs == 0)
     return "No connection has both ends in these traces.";
   if (sum.exactPairs == 0)
-    return fmt::format("{} recorded at both ends, but not all that they moved: nothing to compare",
+    return fmt::format("{} recorded at both ends, but only in part: nothing to compare",
                        counted(sum.pairs, "connection", "connections"));
   if (sum.missingBytes == 0 && sum.unsentBytes == 0 && sum.agreeingPairs == sum.exactPairs)
     return fmt::format("{} recorded at both ends: {} sent and received, byte for byte{}",

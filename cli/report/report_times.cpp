@@ -35,9 +35,9 @@ std::string percent(double share) {
 }  // namespace
 
 std::string unexplainedText(const Unexplained& unexplained) {
-  return fmt::format("with probes off iterations are {} % {} (± {} %), which no event accounts for",
+  return fmt::format("iterations with probes off are {} % {} (± {} %), which no event explains",
                      percent(std::abs(unexplained.share)),
-                     unexplained.share > 0 ? "shorter still" : "longer",
+                     unexplained.share > 0 ? "even shorter" : "longer",
                      percent(Unexplained::kStandardErrors * unexplained.error));
 }
 
@@ -56,10 +56,10 @@ std::string costText(const RecordingCost& cost) {
                          : fmt::format("recording took at most {} % of {}",
                                        percent(std::max(cost.high().value(), 0.0)),
                                        of);
-  text += ", taken out of these times";
+  text += ", subtracted from these times";
   constexpr double kLeast = 0.005;  // a smaller share is not the reason for a high upper bound
   if (cost.unexplained.recorder >= kLeast)
-    text += fmt::format("; {} allows for the {} % of a processor that the recorder had",
+    text += fmt::format("; {} allows for the recorder, which used {} % of a processor",
                         cost.share().value() > 0 ? "the upper figure" : "this",
                         percent(cost.unexplained.recorder));
   if (cost.unexplained.isCertain())
@@ -68,7 +68,7 @@ std::string costText(const RecordingCost& cost) {
     return text;
   std::vector<std::string> named = unknownTexts(cost);
   named.resize(std::min(kNamed, named.size()));
-  text += fmt::format("; what these took is unknown: {}", fmt::join(named, ", "));
+  text += fmt::format("; unknown cost: {}", fmt::join(named, ", "));
   return cost.unknown.size() > kNamed ? text + ", …" : text;
 }
 

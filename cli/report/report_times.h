@@ -12,7 +12,7 @@ namespace sonde::cli {
 using engine::report::RankReport;
 using engine::report::RecordingCost;
 
-// "recording took 4.1 % of an iteration (3.6 to 4.7 %), taken out of these times"; empty: no
+// "recording took 4.1 % of an iteration (3.6 to 4.7 %), subtracted from these times"; empty: no
 // statement.
 std::string costText(const RecordingCost& cost);
 // "with probes off iterations are 5.1 % shorter still (± 1.2 %), which no event accounts for".

@@ -27,7 +27,7 @@ using nlohmann::json;
 // The peak and its holders; unknown holders come last.
 std::string memoryText(const metrics::MemoryUse& use) {
   std::string text = fmt::format(
-      "{}, {} ({}): {} at most", use.process, use.place, use.allocator, humanBytes(use.peak.bytes));
+      "{}, {} ({}): peak {}", use.process, use.place, use.allocator, humanBytes(use.peak.bytes));
   if (use.peakIteration)
     text += fmt::format(", in iteration {}", *use.peakIteration);
   for (const metrics::MemoryHolder& holder : use.holders) {
@@ -224,7 +224,7 @@ void appendVerdicts(Lines& lines, const UsageReport& usage) {
     lines.push_back(rank.isEnough ? fmt::format("  {}: none in {}",
                                                 rank.process,
                                                 counted(rank.iterations, "iteration", "iterations"))
-                                  : fmt::format("  {}: not known of {}; it takes {}",
+                                  : fmt::format("  {}: unknown: {}, at least {} needed",
                                                 rank.process,
                                                 counted(rank.iterations, "iteration", "iterations"),
                                                 engine::statistics::kLeastForChange));

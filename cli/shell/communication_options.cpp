@@ -10,12 +10,14 @@
 namespace sonde::cli {
 
 void addCommunicationOptions(CLI::App& app, CommunicationOptions& options) {
-  app.add_option("--communication",
-                 options.patterns,
-                 "kernels so named communicate, too: '*' is any text; may be given again")
+  app.add_option(
+         "--communication",
+         options.patterns,
+         "also count kernels with matching names as communication ('*': any text); repeatable")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  app.add_option("--config", options.config, "a sonde.toml with such patterns: [communication]")
+  app.add_option(
+         "--config", options.config, "read such patterns from [communication] in this sonde.toml")
       ->type_name("FILE");
 }
 

@@ -10,13 +10,12 @@ namespace sonde::cli {
 
 void addCorrectionOptions(CLI::App& app, CorrectionOptions& options, bool several) {
   CLI::Option* const raw =
-      app.add_flag("--raw", options.raw, "as recorded, with what recording cost");
+      app.add_flag("--raw", options.raw, "times as recorded, including the cost of recording");
   CLI::Option* const overhead =
       app.add_option("--overhead",
                      options.overhead,
-                     several ? "what recording costs, as sonde calibrate has found it; once for "
-                               "each set of probes"
-                             : "what recording costs, as sonde calibrate has found it")
+                     several ? "cost file of sonde calibrate; repeat for each set of probes"
+                             : "cost file of sonde calibrate")
           ->type_name("FILE")
           ->allow_extra_args(false)
           ->excludes(raw);

@@ -71,18 +71,18 @@ bool isCovariance(double value, double one, double other) {
 
 Result<void> checkCovariance(const CostSet& set) {
   if (set.covariance.size() != set.probes.size())
-    return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
+    return Error{ErrorCode::Corrupt, "`covariance` lacks a row for one of `probes`"};
   for (std::size_t probe = 0; probe < set.probes.size(); ++probe) {
     const std::vector<double>& row = set.covariance[probe];
     if (row.size() != set.probes.size())
-      return Error{ErrorCode::Corrupt, "`covariance` has not a column for each of `probes`"};
+      return Error{ErrorCode::Corrupt, "`covariance` lacks a column for one of `probes`"};
     for (std::size_t other = 0; other < row.size(); ++other)
       if (!std::isfinite(row[other]) || row[other] != set.covariance[other][probe])
-        return Error{ErrorCode::Corrupt, "`covariance` is not the same across its diagonal"};
+        return Error{ErrorCode::Corrupt, "`covariance` is not symmetric"};
     if (row[probe] < 0 || row[probe] > kMostVariance)
       return Error{ErrorCode::Corrupt,
-                   fmt::format("`covariance` has {:g} on its diagonal, where squares of relative "
-                               "errors are, from 0 to {:g}",
+                   fmt::format("`covariance` has {:g} on its diagonal: expected a squared relative "
+                               "error from 0 to {:g}",
                                row[probe],
                                kMostVariance)};
   }
@@ -90,22 +90,22 @@ Result<void> checkCovariance(const CostSet& set) {
     for (std::size_t other = 0; other < probe; ++other)
       if (const double value = set.covariance[probe][other];
           !isCovariance(value, set.covariance[probe][probe], set.covariance[other][other]))
-        return Error{ErrorCode::Corrupt,
-                     fmt::format("`covariance` has {:g} of {} and {}, more than their variances "
-                                 "allow",
-                                 value,
-                                 set.probes[probe],
-                                 set.probes[other])};
+        return Error{
+            ErrorCode::Corrupt,
+            fmt::format("`covariance` has {:g} for {} and {}, more than their variances allow",
+                        value,
+                        set.probes[probe],
+                        set.probes[other])};
   return {};
 }
 
 // nlohmann throws if a key is missing or has another type.
 Result<MeasuredCost> costOf(const json& row) {
   if (!row.is_object())
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("a row of `overhead` is {}, where an object of probe, api, mean_ns, … "
-                             "is expected",
-                             row.dump())};
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("a row of `overhead` is {}: expected an object with probe, api, mean_ns, …",
+                    row.dump())};
   MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
   cost.cost.beforeNs = row.at("before_ns");
   cost.cost.insideNs = row.at("inside_ns");
@@ -113,14 +113,14 @@ Result<MeasuredCost> costOf(const json& row) {
   cost.errorNs = row.at("error_ns");
   cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // missing in older files
   if (!isCost(cost.cost) || !isTime(cost.errorNs) || !isTime(cost.unrecordedNs))
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("what {} {} costs is no number of nanoseconds, or less than nothing",
-                             cost.probe,
-                             cost.api)};
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format(
+            "the cost of {} {} is negative, or not a number of nanoseconds", cost.probe, cost.api)};
   // The method of all costs from sonde calibrate.
   if (cost.method != engine::correction::method::kSeparateRuns)
     return Error{ErrorCode::Corrupt,
-                 fmt::format("the `method` of {} {} is '{}', and a file has '{}' only",
+                 fmt::format("the `method` of {} {} is '{}': expected '{}'",
                              cost.probe,
                              cost.api,
                              cost.method,
@@ -133,12 +133,11 @@ Result<CostSet> setOf(const json& document) {
   CostSet set;
   try {
     if (const json& schema = document.at("schema"); schema != kSchema)
-      return Error{
-          ErrorCode::Corrupt,
-          fmt::format("its schema is {}, and this program reads {}", schema.dump(), kSchema)};
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("its schema is {}: this program reads {}", schema.dump(), kSchema)};
     const json& rows = document.at("overhead");
     if (!rows.is_array())
-      return Error{ErrorCode::Corrupt, "`overhead` is no list of costs"};
+      return Error{ErrorCode::Corrupt, "`overhead` is not a list of costs"};
     for (const json& row : rows) {
       SONDE_TRY_ASSIGN(MeasuredCost cost, costOf(row));
       set.rows.push_back(std::move(cost));
@@ -151,8 +150,8 @@ Result<CostSet> setOf(const json& document) {
   SONDE_TRY(checkCovariance(set));
   if (set.rows.empty())
     return Error{ErrorCode::InvalidArgument,
-                 "its runs could not tell what any probe costs, so there is nothing to take out: "
-                 "run sonde calibrate with more rounds, or leave --overhead away"};
+                 "its runs could not measure the cost of any probe: run sonde calibrate with more "
+                 "rounds, or omit --overhead"};
   return set;
 }
 
@@ -166,17 +165,17 @@ Result<void> checkSame(const store::Database& trace,
   SONDE_TRY(store::forEachRow(trace, sql, [&](const store::Statement& row) -> Result<void> {
     isThere = true;
     if (row.text(0) != measured)
-      others.emplace_back(row.isNull(0) || row.text(0).empty() ? "an unknown one" : row.text(0));
+      others.emplace_back(row.isNull(0) || row.text(0).empty() ? "an unknown value" : row.text(0));
     return {};
   }));
   if (isThere && others.empty())
     return {};
   return Error{ErrorCode::InvalidArgument,
-               fmt::format("it was measured with {} {}, and the trace was made with {}: costs "
-                           "hold for the same only, so measure them again with sonde calibrate",
+               fmt::format("it was measured with {} {}, but the trace was recorded with {}: "
+                           "measure again with sonde calibrate",
                            what,
                            measured,
-                           isThere ? others.front() : "an unknown one")};
+                           isThere ? others.front() : "an unknown value")};
 }
 
 Result<void> checkMachine(const json& document, const store::Database& trace) {
@@ -244,15 +243,16 @@ std::string costFileOf(const recorder::CalibrationOutcome& outcome) {
 Result<CostSet> readCostFile(const std::string& path, const store::Database& trace) {
   const auto named = [&](const Error& error) {
     const bool damaged = error.code == ErrorCode::Corrupt;
-    return Error{
-        error.code,
-        fmt::format(
-            "{}: {}{}", path, damaged ? "it is no file of sonde calibrate: " : "", error.message)};
+    return Error{error.code,
+                 fmt::format("{}: {}{}",
+                             path,
+                             damaged ? "not a cost file of sonde calibrate: " : "",
+                             error.message)};
   };
   const auto text = contentOf(path);
   if (!text)
     return Error{ErrorCode::Io,
-                 fmt::format("{} cannot be read: name a file of sonde calibrate", path)};
+                 fmt::format("{} cannot be read: name a cost file of sonde calibrate", path)};
   const json document = json::parse(*text, nullptr, false);
   if (document.is_discarded())
     return named({ErrorCode::Corrupt, "it is not JSON"});

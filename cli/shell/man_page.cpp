@@ -102,10 +102,9 @@ std::string manOverview(const std::vector<Declaration>& verbs) {
       ".SH OPTIONS\n.TP\n.B \\-h, \\-\\-help\nlist the verbs\n"
       ".TP\n.B \\-\\-version\nprint the version\n";
   page +=
-      ".SH ENVIRONMENT\n.TP\n.B SONDE_PROGRESS\n\"off\" hides how far long work is, \"now\" shows "
-      "it "
-      "from the first moment\n"
-      ".TP\n.B SONDE_SPOOL\nfolder on a local disk for what is on its way, without "
+      ".SH ENVIRONMENT\n.TP\n.B SONDE_PROGRESS\n\"off\" hides the progress of long work, \"now\" "
+      "shows it at once\n"
+      ".TP\n.B SONDE_SPOOL\nlocal folder that holds records until they are stored, without "
       "\\-\\-spool\n";
   return page +
          ".SH EXAMPLES\n.EX\n  sonde run \\-\\- python3 train.py\n  sonde report "

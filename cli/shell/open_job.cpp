@@ -25,9 +25,8 @@ Result<fs::path> temporaryFolder() {
   std::string name = (base / "sonde-XXXXXX").string();
   if (problem || mkdtemp(name.data()) == nullptr)
     return Error{ErrorCode::Io,
-                 fmt::format("cannot make a folder in {} to merge the traces in ({}): set TMPDIR "
-                             "to one that you can "
-                             "write to",
+                 fmt::format("cannot create a folder in {} for merging the traces ({}): set TMPDIR "
+                             "to a writable folder",
                              base.string(),
                              std::generic_category().message(errno))};
   return fs::path(name);
@@ -87,11 +86,10 @@ Result<void> checkApart(const std::string& output, const std::vector<std::string
     return {};
   for (const std::string& trace : traces)
     if (leadsTo(output, trace) || leadsTo(store::partOf(output), trace))
-      return Error{ErrorCode::InvalidArgument,
-                   fmt::format("writing '{}' would write over '{}', which is to be read: give -o "
-                               "another name",
-                               output,
-                               trace)};
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format(
+              "writing '{}' would overwrite the input '{}': give -o another name", output, trace)};
   return {};
 }
 

@@ -19,12 +19,10 @@ Result<std::uint64_t> parseByteSize(std::string_view text) {
                              {"tib", 1024.L * 1024 * 1024 * 1024}};
   if (const auto bytes = parseQuantity(text, kUnits))
     return static_cast<std::uint64_t>(*bytes);
-  return Error{
-      ErrorCode::InvalidArgument,
-      fmt::format(
-          "{} is no size: write a number of bytes, or one with kB, MB, GB, KiB, MiB or GiB, "
-          "as 512MiB or 1.5GB",
-          text)};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{} is not a size: give a number of bytes, or one with kB, MB, GB, KiB, "
+                           "MiB or GiB, as in 512MiB or 1.5GB",
+                           text)};
 }
 
 }  // namespace sonde::cli

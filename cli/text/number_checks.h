@@ -22,8 +22,9 @@ inline std::optional<double> numberOf(const std::string& text) {
 
 inline CLI::Validator positiveNumber() {
   return {[](const std::string& text) {
-            return numberOf(text).value_or(0) > 0 ? std::string()
-                                                  : fmt::format("'{}' is no number above 0", text);
+            return numberOf(text).value_or(0) > 0
+                       ? std::string()
+                       : fmt::format("'{}' is not a number above 0", text);
           },
           ""};
 }
@@ -33,7 +34,7 @@ inline CLI::Validator numberBetween(double least, double most) {
             const auto value = numberOf(text);
             return value && *value >= least && *value <= most
                        ? std::string()
-                       : fmt::format("'{}' is no number from {} to {}", text, least, most);
+                       : fmt::format("'{}' is not a number from {} to {}", text, least, most);
           },
           ""};
 }
@@ -45,7 +46,7 @@ inline CLI::Validator count() {
             const bool isCount = !text.empty() && text.size() <= kMostDigits &&
                                  text.find_first_not_of("0123456789") == std::string::npos;
             return isCount ? std::string()
-                           : fmt::format("'{}' is no whole number from 0 to 999999999", text);
+                           : fmt::format("'{}' is not a whole number from 0 to 999999999", text);
           },
           ""};
 }

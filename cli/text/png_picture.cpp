@@ -42,12 +42,13 @@ Result<std::string> pngOf(std::string_view svg) {
   const auto status =
       runToItsEnd(program, {program, "--picture", drawing, "--screenshot", picture}, errors);
   if (!status)
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("PNG is drawn by sonde-gui, and {} cannot be started ({}): install it "
-                             "beside sonde, or {}",
-                             program.string(),
-                             status.error().message,
-                             kAdvice)};
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format(
+            "sonde-gui draws PNG, but {} cannot be started ({}): install it beside sonde, or {}",
+            program.string(),
+            status.error().message,
+            kAdvice)};
   std::string png = contentOf(picture);
   if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0 && !png.empty())
     return png;

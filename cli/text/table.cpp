@@ -123,7 +123,7 @@ void addFormatOption(CLI::App& app, Format& format) {
   addFormatOption<Format>(app,
                           format,
                           {{"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}},
-                          "table for a person, json or csv for a program");
+                          "output format: table to read, json or csv for programs");
 }
 
 std::string renderText(const Table& table, int indent, int maxWidth) {

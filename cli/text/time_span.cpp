@@ -11,11 +11,10 @@ Result<std::int64_t> parseTimeSpan(std::string_view text) {
       {"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"m", 60e9L}, {"min", 60e9L}, {"h", 3600e9L}};
   if (const auto ns = parseQuantity(text, kUnits))
     return *ns;
-  return Error{
-      ErrorCode::InvalidArgument,
-      fmt::format("{} is no span of time: write a number of seconds, or one with ms, s, m or h, as "
-                  "30s or 1.5m",
-                  text)};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{} is not a time: give a number of seconds, or one with ms, s, m or h, "
+                           "as in 30s or 1.5m",
+                           text)};
 }
 
 }  // namespace sonde::cli

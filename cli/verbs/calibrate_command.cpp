@@ -23,21 +23,23 @@ class CalibrateCommand : public Command {
  public:
   const char* name() const override { return "calibrate"; }
   const char* summary() const override {
-    return "find out what recording costs, by runs of a command with probes off and on";
+    return "measure the cost of recording, in runs of a command with probes off and on";
   }
   const char* details() const override {
-    return "Runs COMMAND several times under `sonde run`: with all probes, without those that can "
-           "be\n"
-           "switched off, and with each of these alone, in rounds, so that a machine whose speed\n"
-           "changes does no harm. How long iterations take tells what each probe costs. COMMAND "
-           "has\n"
-           "to make 20 iterations or more, always the same. What it prints goes nowhere.\n"
-           "FILE is for `sonde breakdown --overhead`; it holds for traces with the same probes, "
-           "of\n"
-           "the same build of Sonde, on the same kind of processor. `sonde run --calibrate` finds "
-           "the\n"
-           "same out in one run, but for what CUPTI costs on a GPU: that it only estimates.\n\n"
-           "Examples:\n"
+    return "Runs COMMAND several times under `sonde run`: with all probes, without the probes that "
+           "can be\n"
+           "switched off, and with each of these alone. It repeats them in rounds, so that a "
+           "change of the\n"
+           "machine's speed affects all kinds of runs. The durations of iterations give the cost "
+           "of each probe.\n"
+           "COMMAND must make at least 20 iterations, the same ones in each run. Its output is "
+           "discarded.\n"
+           "FILE is for `sonde breakdown --overhead`. It applies to traces with the same probes, "
+           "of the same\n"
+           "build of Sonde, on the same kind of processor. `sonde run --calibrate` measures the "
+           "costs in one\n"
+           "run, but only estimates the cost of CUPTI on a GPU.\n"
+           "\nExamples:\n"
            "  sonde calibrate -- python3 train.py --steps 200\n"
            "  sonde calibrate -o cost.json --sources +python -- python3 train.py --steps 200\n"
            "  sonde calibrate --precision 0.5 -- python3 train.py --steps 200\n"
@@ -50,19 +52,17 @@ class CalibrateCommand : public Command {
     addFormatOption(app, format_);
     app.add_option("-o,--output", output_, "write the costs to this file, as JSON")
         ->type_name("FILE");
-    app.add_flag("-f,--force", force_, "replace the file when it exists");
-    app.add_option("--rounds",
-                   options_.rounds,
-                   "how often each kind of run is made (5; with --precision 200 at most)")
+    app.add_flag("-f,--force", force_, "replace the file if it exists");
+    app.add_option(
+           "--rounds", options_.rounds, "runs of each kind (5; with --precision at most 200)")
         ->check(CLI::Range(3, 1000))
         ->type_name("N");
     app.add_option("--precision",
                    precision_,
-                   "stop once the standard error is at most so many per cent of an iteration")
+                   "stop once the standard error is at most this percentage of an iteration")
         ->check(positiveNumber())
         ->type_name("PERCENT");
-    app.add_option("--sources", sources_, "which probes record, as of sonde run")
-        ->type_name("LIST");
+    app.add_option("--sources", sources_, "probes that record, as in sonde run")->type_name("LIST");
   }
   int run() override;
 
@@ -93,19 +93,18 @@ std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
                           list.empty() ? "" : ", ",
                           share.probe,
                           humanDuration(static_cast<std::int64_t>(share.ns)));
-  return list.empty() ? list
-                      : fmt::format(
-                            "Of this, as known before, since the runs are too few or too "
-                            "noisy to tell it better: {}.\n",
-                            list);
+  return list.empty()
+             ? list
+             : fmt::format(
+                   "The runs are too few or too noisy to improve on these known costs: {}.\n",
+                   list);
 }
 
 // Reports that the runs did not reach the requested precision.
 std::string impreciseText(const recorder::CalibrationPrecision& precision, int rounds) {
   return fmt::format(
       "after {} rounds the standard error is {:.2g} % of an iteration, and --precision asks for "
-      "{:g} %: make more rounds (--rounds; it falls with the root of their number) or longer runs, "
-      "or use a quieter machine",
+      "{:g} %: make more rounds (--rounds) or longer runs, or use a quieter machine",
       rounds,
       100 * precision.reached,
       100 * precision.asked);
@@ -130,8 +129,10 @@ std::string CalibrateCommand::render(const recorder::CalibrationOutcome& outcome
     return renderCsv(table);
   const auto& costs = outcome.costs;
   return fmt::format(
-      "{}\nOf an iteration of {} recording took {} ± {} ({:.2f} % ± {:.2f} %), in {} "
-      "runs with {} iterations.\n{}",
+      "{}\n"
+      "An iteration takes {}. Recording takes {} ± {} of it ({:.2f} % ± {:.2f} %), measured in {} "
+      "runs with {} iterations.\n"
+      "{}",
       renderText(table),
       humanDuration(static_cast<std::int64_t>(costs.iterationNs)),
       humanDuration(static_cast<std::int64_t>(costs.overheadNs)),
@@ -178,11 +179,10 @@ int CalibrateCommand::run() {
     if (const auto written = writeOut(output_, costFileOf(*outcome)); !written)
       return fail(name(), written.error());
   if (!output_.empty() && outcome->costs.costs.rows.empty())
-    complain(
-        name(),
-        fmt::format("{} holds no costs, since the runs tell of no probe, and --overhead has no "
-                    "use for it: make more rounds (--rounds) or longer runs",
-                    output_));
+    complain(name(),
+             fmt::format("{} holds no costs, so --overhead refuses it: the runs could not measure "
+                         "any probe; make more rounds (--rounds) or longer runs",
+                         output_));
   return kExitOk;
 }
 

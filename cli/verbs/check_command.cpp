@@ -17,14 +17,15 @@ class CheckCommand : public Command {
   const char* name() const override { return "check"; }
   const char* summary() const override { return "judge a run by rules"; }
   const char* details() const override {
-    return "Without --rules all built-in rules run as warnings; with it, the rules that the file "
-           "names. `sonde rules`\n"
-           "lists them. With --profile ci only rules that do not depend on the machine's speed "
-           "run, as errors.\n\n"
-           "Exit status: 1 a rule of severity error fired, else 3 a rule could not be evaluated, "
-           "else 4 a rule of\n"
-           "severity error saw too little, else 0; 2 for a wrong option or rules file.\n\n"
-           "Examples:\n"
+    return "Without --rules, all built-in rules run as warnings. With it, the rules that the file "
+           "names run. `sonde rules`\n"
+           "lists the built-in rules. --profile ci runs, as errors, only rules that do not depend "
+           "on the machine's speed.\n"
+           "\n"
+           "Exit status: 1 if a rule of severity error fired; else 3 if a rule could not be "
+           "evaluated; else 4 if a rule of\n"
+           "severity error had too little data; else 0. A wrong option or rules file gives 2.\n"
+           "\nExamples:\n"
            "  sonde check out/rank0.sonde out/rank1.sonde\n"
            "  sonde check job.sonde --rules sonde.toml --format json -o check.json\n\n"
            "A sonde.toml:\n"
@@ -33,13 +34,13 @@ class CheckCommand : public Command {
            "  step-outlier = { severity = \"warning\", max_share = 0.1 }\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--rules", rules_, "which rules run, how severe, with what parameters")
+    app.add_option("--rules", rules_, "rules to run, with their severities and parameters")
         ->type_name("FILE");
-    app.add_option("--profile", profile_, "ci or performance")->type_name("NAME");
+    app.add_option("--profile", profile_, "set of rules: ci or performance")->type_name("NAME");
     addFormatOption<ReportFormat>(app,
                                   format_,
                                   {{"text", ReportFormat::Text}, {"json", ReportFormat::Json}},
-                                  "text for a person, json for a program");
+                                  "output format: text to read, json for programs");
     app.add_option("-o,--output", output_, "write the report to this file")->type_name("FILE");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }

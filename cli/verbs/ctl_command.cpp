@@ -32,16 +32,15 @@ enum class StatusFormat { Text, Json };
 class CtlCommand : public Command {
  public:
   const char* name() const override { return "ctl"; }
-  const char* summary() const override { return "turn a recording on and off, or ask how it is"; }
+  const char* summary() const override {
+    return "pause, resume or dump a recording, or print its status";
+  }
   const char* details() const override {
-    return "PID is that of a `sonde run`, or of any process that it records. stop pauses the "
-           "recording in all its processes, at no cost to them from then on; start goes on with "
-           "it. "
-           "dump makes a flight recorder (`sonde run --last`) write what it has, beside the "
-           "output, "
-           "and go on. What was paused is not lost: the trace says from when to when nothing was "
-           "recorded.\n\n"
-           "Examples:\n"
+    return "stop pauses the recording in all processes of the job; a pause costs them nothing. "
+           "start resumes it. dump makes a flight recorder (`sonde run --last`) write its records "
+           "beside the output, and continue. The trace has the start and end of each pause, and "
+           "does not count pauses as losses.\n"
+           "\nExamples:\n"
            "  sonde ctl 4711 stop\n"
            "  sonde ctl 4711 start\n"
            "  sonde ctl $(pgrep -f train.py) status --format json\n"
@@ -60,7 +59,7 @@ class CtlCommand : public Command {
 };
 
 void CtlCommand::declare(CLI::App& app) {
-  app.add_option("PID", pid_, "of `sonde run`, or of a process that it records")
+  app.add_option("PID", pid_, "pid of a `sonde run`, or of any process that it records")
       ->check(positiveNumber())
       ->required()
       ->type_name("");
@@ -73,7 +72,7 @@ void CtlCommand::declare(CLI::App& app) {
   addFormatOption<StatusFormat>(app,
                                 format_,
                                 {{"text", StatusFormat::Text}, {"json", StatusFormat::Json}},
-                                "how status is printed");
+                                "output format of status");
 }
 
 std::string stateWord(RecordingState state) {
@@ -119,7 +118,7 @@ std::string asText(const RecordingStatus& status) {
   line("lost", lostText(status));
   if (status.ring)
     line("kept",
-         fmt::format("the last {} of {}; {} of older records were let go",
+         fmt::format("the last {} of {}; {} of older records were dropped",
                      duration(std::min(status.ring->kept, status.ring->asked)),
                      duration(status.ring->asked),
                      bytes(status.ring->discardedBytes)));

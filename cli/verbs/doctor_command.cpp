@@ -15,18 +15,18 @@ namespace {
 class DoctorCommand : public Command {
  public:
   const char* name() const override { return "doctor"; }
-  const char* summary() const override { return "say what can be recorded here, and why not"; }
+  const char* summary() const override { return "check what can be recorded on this machine"; }
   const char* details() const override {
-    return "Looks at this machine as `sonde run` would find it: probes, versions, where a "
-           "recording "
-           "keeps what is on its way, and the clock.\n\n"
-           "Examples:\n"
+    return "Checks the probes, the versions of the libraries, the spool folder and the clock that "
+           "`sonde run` would use.\n"
+           "\nExamples:\n"
            "  sonde doctor\n"
            "  sonde doctor --format json\n";
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_option("--spool", spool_, "a folder to check as run's --spool")->type_name("DIR");
+    app.add_option("--spool", spool_, "check this folder as --spool of sonde run")
+        ->type_name("DIR");
   }
   int run() override;
 

@@ -24,17 +24,17 @@ enum class Target { Perfetto, Chrome, Csv, Folded };
 class ExportCommand : public Command {
  public:
   const char* name() const override { return "export"; }
-  const char* summary() const override { return "write a trace for other tools"; }
+  const char* summary() const override { return "convert a trace for other tools"; }
   const char* details() const override {
     return "perfetto  for https://ui.perfetto.dev and trace_processor: processes, threads, streams "
            "and connections as\n"
            "          tracks, arrows from launches to kernels, counters\n"
            "chrome    the same as JSON, as torch.profiler writes it: for chrome://tracing, "
            "TensorBoard, and 'sonde import'\n"
-           "csv       a folder with a file for each table, names resolved\n"
-           "folded    where threads spent their time, a line for each path of nested slices, in "
-           "nanoseconds: for flame graphs\n\n"
-           "Examples:\n"
+           "csv       a folder with a file for each table, with names resolved\n"
+           "folded    times of threads in nanoseconds, one line for each path of nested slices: "
+           "for flame graphs\n"
+           "\nExamples:\n"
            "  sonde export job.sonde --to perfetto -o job.perfetto-trace\n"
            "  sonde export job.sonde --to chrome | gzip > job.json.gz\n";
   }
@@ -43,12 +43,12 @@ class ExportCommand : public Command {
                                       {"chrome", Target::Chrome},
                                       {"csv", Target::Csv},
                                       {"folded", Target::Folded}};
-    takeOneOf(targets, "format", app.add_option("--to", target_, "what to write"))->required();
+    takeOneOf(targets, "format", app.add_option("--to", target_, "output format"))->required();
     app.add_option("-o,--output",
                    output_,
-                   "the file, of csv the folder, to write (default and -: standard output)")
+                   "file to write, or folder for csv (default and -: standard output)")
         ->type_name("FILE");
-    app.add_flag("-f,--force", force_, "replace the output when it exists");
+    app.add_flag("-f,--force", force_, "replace the output if it exists");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;

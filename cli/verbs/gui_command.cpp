@@ -17,21 +17,21 @@ class GuiCommand : public Command {
   const char* name() const override { return "gui"; }
   const char* summary() const override { return "open traces in a window"; }
   const char* details() const override {
-    return "Starts sonde-gui, which lies beside sonde and takes the same options. Several traces "
-           "of one job are shown as one.\n\n"
-           "Exit status: 0 done, 1 no font is installed, 2 usage or no display to open a window "
-           "on, 3 a trace could not be read, a picture not be written or sonde-gui not be started."
-           "\n\n"
-           "Examples:\n"
+    return "Starts sonde-gui, which is beside sonde and takes the same options. Several traces of "
+           "one job appear as one.\n"
+           "\n"
+           "Exit status: 0 success; 1 no font is installed; 2 wrong usage or no display; 3 a trace "
+           "could not be read, a picture could not be written, or sonde-gui could not be started.\n"
+           "\nExamples:\n"
            "  sonde gui out/rank0.sonde out/rank1.sonde\n"
            "  sonde gui job.sonde --screenshot timeline.png --size 1920x1080\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--view", view_, "what to show: timeline")->type_name("VIEW");
-    app.add_option("--screenshot", screenshot_, "write this PNG and leave; needs no display")
+    app.add_option("--view", view_, "view to open: timeline")->type_name("VIEW");
+    app.add_option("--screenshot", screenshot_, "write this PNG and exit; needs no display")
         ->type_name("PNG");
-    app.add_option("--size", size_, "of the window, as 1920x1080")->type_name("WxH");
-    app.add_option("--theme", theme_, "of the window: system, light or dark")
+    app.add_option("--size", size_, "window size in pixels, as in 1920x1080")->type_name("WxH");
+    app.add_option("--theme", theme_, "theme of the window: system, light or dark")
         ->type_name("system|light|dark");
     app.add_option("TRACE", traces_, "traces of one job")->required()->type_name("");
   }

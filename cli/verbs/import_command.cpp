@@ -23,25 +23,23 @@ namespace {
 class ImportCommand : public Command {
  public:
   const char* name() const override { return "import"; }
-  const char* summary() const override { return "make a trace out of other profilers' files"; }
+  const char* summary() const override { return "convert other profilers' files to a trace"; }
   const char* details() const override {
-    return "Reads what torch.profiler writes (JSON, plain or gzip), what 'nsys export --type "
-           "sqlite' "
-           "makes of a\n"
-           "report, and Chakra's execution traces (NAME.RANK.et). Several files are the ranks of "
-           "one "
-           "job. All\n"
-           "verbs and the window work on the result as on a recorded trace.\n\n"
-           "Examples:\n"
+    return "Reads files of torch.profiler (JSON, plain or gzip), reports exported with 'nsys "
+           "export --type sqlite',\n"
+           "and Chakra's execution traces (NAME.RANK.et). Several files are the ranks of one job. "
+           "All verbs and\n"
+           "the window accept the result like a recorded trace.\n"
+           "\nExamples:\n"
            "  sonde import -o job.sonde rank-0.json.gz rank-1.json.gz\n"
            "  nsys export --type sqlite report1.nsys-rep && sonde import -o job.sonde "
            "report1.sqlite\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", output_, "the trace to write")->required()->type_name("OUT");
-    app.add_flag("-f,--force", force_, "replace the output when it exists");
+    app.add_flag("-f,--force", force_, "replace the output if it exists");
     addCommunicationOptions(app, communication_);
-    app.add_option("--summary", summaryFile_, "write what was imported as JSON to this file")
+    app.add_option("--summary", summaryFile_, "write a summary of the import as JSON to this file")
         ->type_name("FILE");
     app.add_option("FILE", files_, "files of one job")->required();
   }

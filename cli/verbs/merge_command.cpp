@@ -20,19 +20,19 @@ class MergeCommand : public Command {
   const char* name() const override { return "merge"; }
   const char* summary() const override { return "join the traces of a job's ranks into one"; }
   const char* details() const override {
-    return "Hosts are told apart by their boot id, connections are matched end to end, collectives "
-           "line up by\n"
-           "communicator and sequence number. Traces that contradict each other (two jobs, a rank "
-           "twice, another world\n"
-           "size, spans that do not meet) are refused. Unfinished recordings (.part) may be "
-           "merged, too.\n\n"
-           "Example:\n"
+    return "Separates hosts by their boot id, matches the two ends of connections, and aligns "
+           "collectives by communicator\n"
+           "and sequence number. Refuses traces that contradict each other: different jobs, a rank "
+           "twice, different world\n"
+           "sizes, or recordings that do not overlap in time. Also merges unfinished recordings "
+           "(.part).\n"
+           "\nExample:\n"
            "  sonde merge -o job.sonde out/rank0.sonde out/rank1.sonde\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", output_, "the trace to write")->required()->type_name("JOB");
-    app.add_flag("-f,--force", force_, "replace the output when it exists");
-    app.add_option("--summary", summaryFile_, "write what was merged as JSON to this file")
+    app.add_flag("-f,--force", force_, "replace the output if it exists");
+    app.add_option("--summary", summaryFile_, "write a summary of the merge as JSON to this file")
         ->type_name("FILE");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }

@@ -38,27 +38,26 @@ class RecoverCommand : public Command {
   const char* name() const override { return "recover"; }
   const char* summary() const override { return "finish the trace of a recording that was killed"; }
   const char* details() const override {
-    return "SPOOL is the folder that was given to `sonde run --spool`, the folder of a session in "
-           "it, one of the session's spool files, or the .part that the session was writing. "
-           "Without SPOOL, `recover` finishes all sessions of this user whose recorder is dead, in "
-           "$SONDE_SPOOL, $TMPDIR, /tmp and /var/tmp.\n\n"
-           "The unfinished trace that the session was writing is completed and gets its name. With "
-           "-o the whole trace is written to OUT instead, and the session stays as it is. Running "
-           "it twice changes nothing. Processes of the job that still run are recorded until they "
-           "end; Ctrl-C ends their recording. Nothing is written or deleted without -f when a "
-           "trace of "
-           "another run has the name by now, or when the .part is gone with records that the spool "
-           "has no more.\n\n"
-           "Examples:\n"
+    return "SPOOL is the folder of `sonde run --spool`, the folder of a session in it, one of the "
+           "session's spool files, or the session's .part. Without SPOOL, `recover` finishes all "
+           "sessions of this user whose recorder is dead, in $SONDE_SPOOL, $TMPDIR, /tmp and "
+           "/var/tmp.\n"
+           "\n"
+           "`recover` completes the session's unfinished trace and renames it. With -o it writes "
+           "the whole trace to OUT instead, and keeps the session. Running it twice changes "
+           "nothing. If processes of the job still run, it records them until they end, or until "
+           "Ctrl-C. Without -f it changes nothing if a trace of another run has the name, or if "
+           "the .part is gone and held records that are no longer in the spool.\n"
+           "\nExamples:\n"
            "  sonde recover\n"
            "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("SPOOL", spool_, "folder of --spool, session folder, spool file or .part")
         ->type_name("");
-    app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
+    app.add_option("-o,--output", output_, "write the whole trace to this file")->type_name("OUT");
     app.add_flag(
-        "-f,--force", force_, "replace a trace of another run; do without a .part that is gone");
+        "-f,--force", force_, "replace a trace of another run; continue without a missing .part");
   }
   int run() override;
 
@@ -97,7 +96,7 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
     return fail(name(), recovered.error());
   if (recovered->trace.empty()) {
     printOut(fmt::format(
-        "{}: left alone, {}: name it to go on recording\n", spool.string(), recovered->why));
+        "{}: skipped, {}: name it to continue the recording\n", spool.string(), recovered->why));
     return kExitOk;
   }
   const std::string trace = recovered->trace.string();
@@ -144,7 +143,7 @@ int RecoverCommand::run() {
     return recoverOne(spool_, true);
   if (output_.empty())
     return recoverAll();
-  complain(name(), "-o needs the session that is to be written: sonde recover SPOOL -o OUT");
+  complain(name(), "-o needs a session: sonde recover SPOOL -o OUT");
   return kExitUsage;
 }
 

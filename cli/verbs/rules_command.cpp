@@ -16,8 +16,8 @@ class RulesCommand : public Command {
   const char* name() const override { return "rules"; }
   const char* summary() const override { return "list the rules, or explain one"; }
   const char* details() const override {
-    return "Without a name: every rule. With one: when exactly it fires, and its parameters with "
-           "their defaults.\n\n"
+    return "Without NAME, lists all rules. With NAME, describes when the rule fires, and its "
+           "parameters and defaults.\n\n"
            "Examples:\n"
            "  sonde rules\n"
            "  sonde rules step-outlier\n"
@@ -25,7 +25,7 @@ class RulesCommand : public Command {
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_option("NAME", rule_, "of a rule");
+    app.add_option("NAME", rule_, "name of a rule");
   }
   int run() override;
 

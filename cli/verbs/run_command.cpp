@@ -26,22 +26,22 @@ constexpr std::uint64_t kSmallestTrace = 1 << 20;  // an empty trace takes half 
 class RunCommand : public Command {
  public:
   const char* name() const override { return "run"; }
-  const char* summary() const override { return "record a command and all that it starts"; }
+  const char* summary() const override {
+    return "record a command and every process that it starts";
+  }
   const char* details() const override {
-    return "Runs COMMAND as it is, with Sonde's library in its processes, and writes one trace. "
-           "The exit status is the command's; 125 means that Sonde could not begin and did not "
-           "start it, 126 that the command may not be run, 127 that it does not exist.\n\n"
-           "OUT may hold %h (host), %p (pid), %r (rank), %q{NAME} (a variable) and %%. A folder "
-           "gets rank<N>.sonde or <program>-<pid>.sonde. SIZE is a number of bytes, or one with "
-           "kB, MB, GB, KiB, MiB, GiB, as in 1.5GB. TIME is a number of seconds, or one with ms, "
-           "s, m "
-           "or h. `sonde ctl` turns recording on and off meanwhile. With --last, SIGUSR2 sent to "
-           "sonde run, or "
-           "`sonde ctl PID dump`, writes what there is and goes on. Secrets by name (TOKEN, "
-           "PASSWORD, KEY, …) are "
-           "not stored; "
-           "--redact takes shell patterns of further names and words.\n\n"
-           "Examples:\n"
+    return "Runs COMMAND unchanged, with Sonde's library in its processes, and writes one trace. "
+           "The exit status is that of COMMAND. 125 means that Sonde could not record and did not "
+           "start COMMAND, 126 that COMMAND is not executable, 127 that it does not exist.\n"
+           "\n"
+           "OUT may contain %h (host), %p (pid), %r (rank), %q{NAME} (environment variable) and "
+           "%%. In a folder, the trace is named rank<N>.sonde or <program>-<pid>.sonde. SIZE is a "
+           "number of bytes, or one with kB, MB, GB, KiB, MiB or GiB, as in 1.5GB. TIME is a "
+           "number of seconds, or one with ms, s, m or h. `sonde ctl` pauses and resumes the "
+           "recording. With --last, SIGUSR2 to sonde run, or `sonde ctl PID dump`, writes the kept "
+           "records, and the recording continues. Sonde does not store secrets with known names "
+           "(TOKEN, PASSWORD, KEY, …); --redact adds shell patterns for other names and words.\n"
+           "\nExamples:\n"
            "  sonde run -- python3 train.py --epochs 2\n"
            "  sonde run --delay 5m --duration 30s -- python3 train.py\n"
            "  sonde run --last 30s -- python3 train.py\n"
@@ -108,28 +108,32 @@ CLI::Validator timeFrom(std::int64_t least) {
 void RunCommand::declare(CLI::App& app) {
   app_ = &app;
   app.prefix_command();
-  app.add_option("-o,--output", options_.output, "where the trace goes")->type_name("OUT");
-  app.add_flag("-f,--force", options_.force, "replace a trace that exists");
+  app.add_option("-o,--output", options_.output, "name of the trace, or a folder for it")
+      ->type_name("OUT");
+  app.add_flag("-f,--force", options_.force, "replace an existing trace");
   declareProbes(app);
   app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
       ->type_name("FILE");
-  app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
+  app.add_option("--spool", options_.spool, "local folder that holds records until they are stored")
       ->type_name("DIR");
   app.add_option("--spool-limit",
                  options_.spoolLimitBytes,
-                 "most that may be on its way at a time, on this host (256MiB)")
+                 "largest size of the spool on this host, for all ranks together (256MiB)")
       ->transform(sizeFrom(1))
       ->type_name("SIZE");
   app.add_option("--max-size",
                  options_.maxTraceBytes,
-                 "of the trace (the lesser of 4GiB and a tenth of the free disk)")
+                 "largest size of the trace (4GiB or a tenth of the free disk, whichever is less)")
       ->transform(sizeFrom(kSmallestTrace))
       ->type_name("SIZE");
   declareParts(app);
-  app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
+  app.add_option("--redact",
+                 options_.redact,
+                 "hide text that matches these shell patterns in stored command lines")
       ->type_name("PATTERN");
   app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");
-  app.add_option("--summary", options_.summaryFile, "write what was recorded as JSON")
+  app.add_option(
+         "--summary", options_.summaryFile, "write a summary of the recording as JSON to this file")
       ->type_name("FILE");
 }
 
@@ -137,7 +141,7 @@ void RunCommand::declare(CLI::App& app) {
 void RunCommand::declareProbes(CLI::App& app) {
   app.add_option("--sources",
                  sources_,
-                 "which probes record: a,b these alone; +a,-b the default with and without")
+                 "probes that record: a,b for these alone, +a,-b to change the default")
       ->type_name("LIST");
   app.add_option(
          "--cuda-graphs", options_.cuda.graphs, "record a CUDA graph as a whole, or its nodes")
@@ -147,24 +151,22 @@ void RunCommand::declareProbes(CLI::App& app) {
       ->type_name("SET|METRIC,...");
   app.add_option("--cuda-unified-memory",
                  options_.cuda.unifiedMemory,
-                 "record how CUDA moves pages of managed memory, and its page faults")
+                 "record moves of CUDA's managed memory pages, and with faults also page faults")
       ->check(CLI::IsMember({"off", "transfers", "faults"}))
       ->type_name("off|transfers|faults");
   app.add_option("--sample-rate",
                  options_.samplesPerSecond,
-                 "how often per second the machine is looked at, by the source system (10)")
+                 "samples per second of the machine's state, by the source system (10)")
       ->check(numberBetween(0.01, 1000))
       ->type_name("HZ");
   declareStacks(app);
   app.add_option("--memory-threshold",
                  options_.memoryThreshold,
-                 "least bytes of malloc that the source memory records (64KiB)")
+                 "smallest block of malloc that the source memory records (64KiB)")
       ->transform(sizeFrom(1))
       ->type_name("SIZE");
   declarePython(app);
-  app.add_option("--plugin",
-                 options_.plugins,
-                 "a probe from outside, a shared object; may be given several times")
+  app.add_option("--plugin", options_.plugins, "load your own probe, a shared object; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
 }
@@ -180,7 +182,7 @@ void RunCommand::declareStacks(CLI::App& app) {
             "mode",
             app.add_option("--stack-mode",
                            options_.stacks.wall,
-                           "where threads run (cpu), or also where they wait (wall)"));
+                           "take stacks where threads run (cpu), or also where they wait (wall)"));
   app.add_option(
          "--stacks-at", stacksAt_, "also take the stack at each: alloc, block, collective, cuda")
       ->delimiter(',')
@@ -195,14 +197,13 @@ void RunCommand::declarePython(CLI::App& app) {
                  "record each operator of PyTorch: its name, or also its inputs' shapes and types")
       ->check(CLI::IsMember({"names", "shapes"}))
       ->type_name("names|shapes");
-  app.add_option(
-         "--tensors",
-         options_.tensorsFile,
-         "which tensors the source tensor looks at, and how often (all, each 100th iteration)")
+  app.add_option("--tensors",
+                 options_.tensorsFile,
+                 "select tensors and iterations for the source tensor (all, each 100th iteration)")
       ->type_name("FILE");
   app.add_option("--module-category",
                  moduleCategories_,
-                 "whose native code a Python module has: framework, simulator, other or python")
+                 "category of a Python module's native code: framework, simulator, other or python")
       ->type_name("MODULE=CATEGORY")
       ->allow_extra_args(false);
 }
@@ -211,21 +212,23 @@ void RunCommand::declarePython(CLI::App& app) {
 void RunCommand::declareParts(CLI::App& app) {
   app.add_option("--capture",
                  capture_,
-                 "what to record in full: iterations:A-B, every:N (iterations) or range:NAME")
+                 "record only these in full: iterations:A-B, every:N (iterations) or range:NAME")
       ->type_name("RULE");
   app.add_flag(
       "--calibrate",
       calibrate_,
-      "switch probes off and on by blocks of 10 iterations (=N: of N), to tell what they cost");
-  app.add_option("--delay", options_.times.delayNs, "begin to record only when this has passed")
+      "switch probes off and on in blocks of 10 iterations (=N: of N), to measure their cost");
+  app.add_option("--delay", options_.times.delayNs, "start recording after this time")
       ->transform(timeFrom(0))
       ->type_name("TIME");
-  app.add_option("--duration", duration_, "record for so long, then let the command run on alone")
+  app.add_option("--duration",
+                 duration_,
+                 "record for this time, then let the command continue without recording")
       ->transform(timeFrom(1))
       ->type_name("TIME");
   app.add_option("--last",
                  options_.lastNs,
-                 "keep only so much, and write it when the command ends or crashes")
+                 "keep only the newest TIME, and write it when the command ends or crashes")
       ->transform(timeFrom(1))
       ->type_name("TIME");
 }
@@ -235,7 +238,7 @@ std::vector<std::string> RunCommand::command() const {
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
   } else if (!words.empty() && words.front().starts_with('-')) {
-    complain(name(), words.front() + " is no option of run: see `sonde run --help`");
+    complain(name(), words.front() + " is not an option of run: see `sonde run --help`");
     return {};
   }
   if (words.empty())

@@ -21,10 +21,10 @@ class SqlCommand : public Command {
   const char* name() const override { return "sql"; }
   const char* summary() const override { return "run a SELECT on a trace"; }
   const char* details() const override {
-    return "The tables, columns and views are in docs/schema.md; nothing can be changed. In JSON, "
+    return "docs/schema.md describes the tables, columns and views. Traces are read-only. In JSON, "
            "integers beyond 2^53\n"
-           "are strings, because many readers would round them, and blobs are hexadecimal.\n\n"
-           "Examples:\n"
+           "are strings, because many readers would round them. Blobs are hexadecimal.\n"
+           "\nExamples:\n"
            "  sonde sql rank0.sonde \"SELECT name, count(*), sum(dur_ns) FROM v_slice GROUP BY "
            "name\"\n"
            "  sonde sql rank0.sonde rank1.sonde \"SELECT rank, number, dur_ns FROM v_iteration\" "
@@ -32,7 +32,7 @@ class SqlCommand : public Command {
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_option("TRACE… SELECT", words_, "traces of one job, and last the statement")
+    app.add_option("TRACE… SELECT", words_, "traces of one job, then the statement")
         ->required()
         ->expected(2, CLI::detail::expected_max_vector_size);
   }

@@ -44,47 +44,50 @@ class StacksCommand : public Command {
  public:
   const char* name() const override { return "stacks"; }
   const char* summary() const override {
-    return "where in the code the time went, as a flame graph or folded stacks";
+    return "write a flame graph or folded stacks of the time spent in code";
   }
   const char* details() const override {
-    return "folded  a line for each stack, outermost function first, and its nanoseconds: for "
+    return "folded  one line for each stack, outermost function first, with its nanoseconds: for "
            "flamegraph.pl, speedscope\n"
-           "svg     a flame graph for a web browser: click on a frame for a closer look, press / "
-           "to mark a word\n\n"
-           "--time  what is counted of each stack, and how it is recorded:\n"
-           "  cpu      on a processor: sonde run --sources +stack\n"
-           "  blocked  waiting: sonde run --sources +stack --stacks-at block\n"
+           "svg     a flame graph for a web browser: click on a frame to zoom in, press / to "
+           "highlight a word\n"
+           "\n"
+           "--time  the quantity of each stack, and the command that records it:\n"
+           "  cpu      time on a processor: sonde run --sources +stack\n"
+           "  blocked  time waiting: sonde run --sources +stack --stacks-at block\n"
            "  wall     all time of threads: sonde run --sources +stack --stack-mode wall\n"
-           "  device   what devices did for it: sonde run --sources +stack --stacks-at cuda\n"
+           "  device   time of devices for it: sonde run --sources +stack --stacks-at cuda\n"
            "  alloc    bytes that it allocated: sonde run --sources +stack,+memory --stacks-at "
-           "alloc\n\n"
-           "With --operation: of what the program annotates ('forward', 'backward', a module), on "
-           "the threads that it\n"
-           "works on.\n\n"
-           "Examples:\n"
+           "alloc\n"
+           "\n"
+           "--operation takes a name that the program annotates ('forward', 'backward', a module). "
+           "It counts all threads\n"
+           "that work on it.\n"
+           "\nExamples:\n"
            "  sonde stacks job.sonde --format svg -o job.svg\n"
            "  sonde stacks job.sonde --operation backward --iterations 10-20 | head\n";
   }
   void declare(CLI::App& app) override {
     const OptionWords<Form> forms{{"folded", Form::Folded}, {"svg", Form::Svg}};
-    takeOneOf(forms, "format", app.add_option("--format", form_, "what to write (folded)"));
+    takeOneOf(forms, "format", app.add_option("--format", form_, "output format (folded)"));
     const OptionWords<Clock> clocks{{"cpu", Clock::Cpu},
                                     {"blocked", Clock::Blocked},
                                     {"wall", Clock::Wall},
                                     {"device", Clock::Device},
                                     {"alloc", Clock::Allocated}};
-    takeOneOf(
-        clocks,
-        "time",
-        app.add_option(
-            "--time", filter_.clock, "what is counted: cpu, blocked, wall, device or alloc (cpu)"));
-    app.add_option("--operation", filter_.operation, "only while this was open")->type_name("NAME");
-    app.add_option("--iterations", iterations_, "only in these, by number")->type_name("A-B");
-    app.add_option("--rank", rank_, "only of this one")->check(count())->type_name("N");
-    app.add_flag("--threads", threads_, "threads apart");
-    app.add_option("-o,--output", output_, "the file to write (default and -: standard output)")
+    takeOneOf(clocks,
+              "time",
+              app.add_option("--time",
+                             filter_.clock,
+                             "quantity to count: cpu, blocked, wall, device or alloc (cpu)"));
+    app.add_option("--operation", filter_.operation, "count only this operation")
+        ->type_name("NAME");
+    app.add_option("--iterations", iterations_, "count only these iterations")->type_name("A-B");
+    app.add_option("--rank", rank_, "count only this rank")->check(count())->type_name("N");
+    app.add_flag("--threads", threads_, "separate threads");
+    app.add_option("-o,--output", output_, "file to write (default and -: standard output)")
         ->type_name("FILE");
-    app.add_flag("-f,--force", force_, "replace the output when it exists");
+    app.add_flag("-f,--force", force_, "replace the output if it exists");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
@@ -112,7 +115,7 @@ Result<void> StacksCommand::readFilter() {
   filter_.iterations = parseNumberRange(iterations_);
   if (!filter_.iterations)
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is no range of iterations: give one like --iterations 10-12",
+                 fmt::format("'{}' is not a range of iterations: give one like --iterations 10-12",
                              iterations_)};
   return {};
 }
@@ -133,20 +136,20 @@ Error nothingThere(Clock clock) {
   switch (clock) {
     case Clock::Blocked:
       return {ErrorCode::NotFound,
-              "no stack of a wait was seen there: no thread waited in it for as long as one is "
-              "taken at (see docs/probes/stack.md)"};
+              "the selection has no stack of a wait: no wait was long enough for one (see "
+              "docs/probes/stack.md)"};
     case Clock::Device:
       return {ErrorCode::NotFound,
-              "no kernel and no copy was launched there: choose another --operation or "
+              "the selection launched no kernel and no copy: choose another --operation or "
               "--iterations"};
     case Clock::Allocated:
       return {ErrorCode::NotFound,
-              "nothing was allocated there: choose another --operation or --iterations, or record "
-              "smaller blocks with --memory-threshold"};
+              "the selection allocated nothing: choose another --operation or --iterations, or "
+              "record smaller blocks with --memory-threshold"};
     default:
       return {ErrorCode::NotFound,
-              "no stack was seen there: less code than a sample's worth ran in it, or record more "
-              "with --stack-rate"};
+              "the selection has no stack: it ran too briefly for a sample; record more with "
+              "--stack-rate"};
   }
 }
 

@@ -20,9 +20,10 @@ namespace metrics = engine::metrics;
 class StatsCommand : public Command {
  public:
   const char* name() const override { return "stats"; }
-  const char* summary() const override { return "summary tables as 'nsys stats' has them"; }
+  const char* summary() const override { return "print summary tables like those of 'nsys stats'"; }
   const char* details() const override {
-    return "Without NAME all tables that have rows. NAME is one of nvtx_sum, nvtx_pushpop_sum, "
+    return "Without NAME, prints all tables that have rows. NAME is one of nvtx_sum, "
+           "nvtx_pushpop_sum, "
            "nvtx_startend_sum,\n"
            "osrt_sum, mpi_event_sum, cuda_api_sum, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum, "
            "cuda_gpu_mem_size_sum,\n"
@@ -33,7 +34,7 @@ class StatsCommand : public Command {
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_option("TRACE… NAME", words_, "traces of one job, and last the table")
+    app.add_option("TRACE… NAME", words_, "traces of one job, then the table")
         ->required()
         ->expected(1, CLI::detail::expected_max_vector_size);
   }
@@ -113,9 +114,9 @@ Result<void> StatsCommand::takeName() {
   }
   if (words_.empty())
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("no trace is given: say which, before '{}'", table_)};
+                 fmt::format("no trace given: name one before '{}'", table_)};
   if (format_ == Format::Csv && table_.empty())
-    return Error{ErrorCode::InvalidArgument, "CSV is one table: say which, after the trace"};
+    return Error{ErrorCode::InvalidArgument, "CSV holds one table: name it after the trace"};
   return {};
 }
 
@@ -133,7 +134,7 @@ Result<void> StatsCommand::show(const store::Database& trace) {
     else if (!table.rows.empty())
       printOut(fmt::format("{} ({})\n{}\n", each.title, each.name, renderText(table)));
     else if (!table_.empty())
-      printOut(fmt::format("{} ({}): the trace has nothing of it\n", each.title, each.name));
+      printOut(fmt::format("{} ({}): the trace has no rows for it\n", each.title, each.name));
   }
   if (format_ == Format::Json)
     printOut(dumpJson({{"schema", 1}, {"tables", std::move(tables)}}));

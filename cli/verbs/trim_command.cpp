@@ -20,22 +20,24 @@ namespace {
 class TrimCommand : public Command {
  public:
   const char* name() const override { return "trim"; }
-  const char* summary() const override { return "cut some iterations out of a trace"; }
+  const char* summary() const override {
+    return "copy some iterations of a trace to a smaller one";
+  }
   const char* details() const override {
-    return "Writes a smaller trace with what overlaps the iterations A to B (both included), for "
-           "sharing or a closer\n"
-           "look. It can be used like any other trace.\n\n"
-           "Example:\n"
+    return "Writes a smaller trace with all events that overlap the iterations A to B, both "
+           "included. All verbs accept\n"
+           "it like any other trace.\n"
+           "\nExample:\n"
            "  sonde trim job.sonde -o small.sonde --iterations 10-12\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", options_.output, "the trace to write")
         ->required()
         ->type_name("OUT");
-    app.add_option("--iterations", range_, "which iterations to keep, by number")
+    app.add_option("--iterations", range_, "iterations to keep, by number")
         ->required()
         ->type_name("A-B");
-    app.add_flag("-f,--force", options_.overwrite, "replace the output when it exists");
+    app.add_flag("-f,--force", options_.overwrite, "replace the output if it exists");
     app.add_option("TRACE", options_.input, "a trace")->required();
   }
   int run() override;
@@ -65,7 +67,7 @@ int TrimCommand::run() {
   if (!range) {
     complain(
         name(),
-        fmt::format("'{}' is no range of iterations: give one like --iterations 10-12", range_));
+        fmt::format("'{}' is not a range of iterations: give one like --iterations 10-12", range_));
     return kExitUsage;
   }
   std::tie(options_.first, options_.last) = *range;

@@ -16,9 +16,9 @@ constexpr const char* kFooter = R"(Example:
   sonde-gui run.sonde
   sonde-gui --screenshot timeline.png --size 1920x1080 rank0.sonde rank1.sonde
 
-Exit status: 0 done, 1 no font is installed, 2 usage or no display to open a window on,
-3 a trace could not be read or a picture not be written.
-In the window, ? shows the keys.)";
+Exit status: 0 success, 1 no font is installed, 2 wrong usage or no display,
+3 a trace could not be read, or a picture could not be written.
+In the window, ? lists the keys.)";
 constexpr int kMinPixels = 200;
 constexpr int kMaxPixels = 16384;
 
@@ -41,7 +41,7 @@ QSize sizeOf(const std::string& text) {
 }  // namespace
 
 Parsed parseOptions(int argc, char** argv) {
-  CLI::App app("Shows Sonde traces in a window.", "sonde-gui");
+  CLI::App app("Opens Sonde traces in a window.", "sonde-gui");
   app.footer(kFooter);
   std::vector<std::string> traces;
   std::string screenshot;
@@ -52,12 +52,13 @@ Parsed parseOptions(int argc, char** argv) {
   app.add_option("TRACE", traces, "Traces; several are the ranks of one job");
   app.add_option("--screenshot", screenshot, "Write this PNG and exit; needs no display")
       ->type_name("PNG");
-  app.add_option("--picture", picture, "Draw this SVG of sonde's, in place of a trace, as PNG")
+  app.add_option(
+         "--picture", picture, "Draw this SVG, which sonde wrote, as PNG instead of a trace")
       ->type_name("SVG")
       ->group("");  // hidden: it is for `sonde breakdown --plot`
-  app.add_option("--view", view, "What to show: timeline")->type_name("VIEW");
-  app.add_option("--size", size, "Of the window, in pixels (default 1440x900)")->type_name("WxH");
-  app.add_option("--theme", theme, "system, light or dark")->type_name("THEME");
+  app.add_option("--view", view, "View to open: timeline")->type_name("VIEW");
+  app.add_option("--size", size, "Window size in pixels (default 1440x900)")->type_name("WxH");
+  app.add_option("--theme", theme, "Theme: system, light or dark")->type_name("THEME");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -73,12 +74,13 @@ Parsed parseOptions(int argc, char** argv) {
   if (!size.empty())
     options.size = sizeOf(size);
   if (options.size.isEmpty())
-    return {false,
-            complain(fmt::format("--size {} is no size: give WIDTHxHEIGHT in pixels, {} to {} each",
-                                 size,
-                                 kMinPixels,
-                                 kMaxPixels)),
-            {}};
+    return {
+        false,
+        complain(fmt::format("--size {} is not a size: give WIDTHxHEIGHT in pixels, {} to {} each",
+                             size,
+                             kMinPixels,
+                             kMaxPixels)),
+        {}};
   if (theme != "system" && theme != "light" && theme != "dark")
     return {false,
             complain(fmt::format("there is no theme '{}': use system, light or dark", theme)),
@@ -91,14 +93,15 @@ Parsed parseOptions(int argc, char** argv) {
     options.traces << QString::fromStdString(trace);
   options.picture = QString::fromStdString(picture);
   if (!picture.empty() && (screenshot.empty() || !traces.empty()))
-    return {false,
-            complain("--picture is drawn alone: sonde-gui --picture in.svg --screenshot out.png"),
-            {}};
-  if (!screenshot.empty() && traces.empty() && picture.empty())
     return {
         false,
-        complain("--screenshot needs a trace to show: sonde-gui --screenshot out.png run.sonde"),
+        complain(
+            "--picture takes only --screenshot: sonde-gui --picture in.svg --screenshot out.png"),
         {}};
+  if (!screenshot.empty() && traces.empty() && picture.empty())
+    return {false,
+            complain("--screenshot needs a trace: sonde-gui --screenshot out.png run.sonde"),
+            {}};
   return {true, 0, options};
 }
 

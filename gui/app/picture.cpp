@@ -25,7 +25,7 @@ int complain(const QString& file, const char* what) {
 int drawPicture(const QString& svg, const QString& png) {
   QSvgRenderer renderer(svg);
   if (!renderer.isValid())
-    return complain(svg, "is no SVG picture: give one that sonde has written");
+    return complain(svg, "is not an SVG picture: give one that sonde wrote");
   const QSize size = renderer.defaultSize();
   const int scale = 2 * std::max(size.width(), size.height()) <= kMostPixels ? 2 : 1;
   QImage image(size * scale, QImage::Format_RGB32);
@@ -36,7 +36,7 @@ int drawPicture(const QString& svg, const QString& png) {
   renderer.render(&painter);
   painter.end();
   if (!image.save(png, "PNG"))
-    return complain(png, "cannot be written: choose a folder that exists and can be written");
+    return complain(png, "cannot be written: choose a writable folder");
   return 0;
 }
 

@@ -36,9 +36,8 @@ int takeScreenshot(MainWindow& window, const QString& path) {
     return kUnreadable;
   }
   if (!window.grab().save(path, "PNG")) {
-    fmt::print(stderr,
-               "sonde-gui: cannot write {}: choose a folder that exists and can be written\n",
-               path.toStdString());
+    fmt::print(
+        stderr, "sonde-gui: cannot write {}: choose a writable folder\n", path.toStdString());
     return kUnreadable;
   }
   return 0;

@@ -56,7 +56,7 @@ QString endingOf(const ProcessInfo& process) {
   if (process.state == QLatin1String("replaced"))
     return QStringLiteral("ran another program in its place");
   return process.state == QLatin1String("exited") ? QStringLiteral("exited")
-                                                  : QStringLiteral("ended, it is unknown how");
+                                                  : QStringLiteral("ended with an unknown status");
 }
 
 bool failed(const ProcessInfo& process) {

@@ -19,7 +19,7 @@ Result<std::unique_ptr<QTemporaryDir>> temporaryFolder() {
   auto folder = std::make_unique<QTemporaryDir>();
   if (!folder->isValid())
     return Error{ErrorCode::Io,
-                 "no temporary folder can be made (" + folder->errorString().toStdString() +
+                 "cannot create a temporary folder (" + folder->errorString().toStdString() +
                      "): set TMPDIR to a folder with room for the trace"};
   return folder;
 }

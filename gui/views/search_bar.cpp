@@ -30,7 +30,7 @@ void SearchBar::activate() {
 
 void SearchBar::show(const SearchReply& reply) {
   if (reply.hits == 0)
-    answer_->setText(tr("nothing has this in its name"));
+    answer_->setText(tr("no name contains this"));
   else
     answer_->setText(
         tr("%L1 of %L2%3").arg(reply.position).arg(reply.hits).arg(reply.capped ? "+" : ""));

@@ -140,13 +140,12 @@ TEST_F(BadCosts, AFullReportHasTimesAsRecordedAndWithoutWhatThatTook) {
       file(R"("mean_ns": 1000000, "error_ns": 100000, "before_ns": 0, "inside_ns": 1000000)"));
   const std::string trace = traceForFile();
   const std::string text = sonde({"report", "--full", trace, "--overhead", cost}).out;
-  const std::size_t section =
-      text.find("\nWhat recording took: times as recorded, and without it\n");
+  const std::size_t section = text.find("\nCost of recording: times as recorded, and without it\n");
   ASSERT_NE(section, std::string::npos) << text;
   EXPECT_NE(text.find(" iterations ", section), std::string::npos) << text;
   EXPECT_NE(text.find(" backward ", section), std::string::npos) << text;
   EXPECT_THAT(sonde({"report", "--full", "--raw", trace}).out,
-              Not(HasSubstr("What recording took:")));
+              Not(HasSubstr("Cost of recording:")));
 }
 
 TEST_F(BadCosts, AFileKeepsAllThatWasFound) {
@@ -184,7 +183,7 @@ TEST_F(BadCosts, InATraceAreDamage) {
              {"report", path}, {"breakdown", path}, {"diff", path, path}}) {
       const Finished refused = sonde(words);
       EXPECT_EQ(refused.status, 3) << refused.err;
-      EXPECT_THAT(refused.err, HasSubstr("is no number"));
+      EXPECT_THAT(refused.err, HasSubstr("is not a number"));
     }
     EXPECT_EQ(sonde({"report", path, "--raw"}).status, 0);
   }

@@ -220,7 +220,7 @@ TEST_F(BadTraces, WithoutIterationsThereIsNothingToCompareAndTheReportSaysSo) {
   const std::string path = make(kBadTraces[1]);
   const Finished diff = sonde({"diff", path, path});
   EXPECT_EQ(diff.status, 3);
-  EXPECT_THAT(diff.err, HasSubstr("there is no iteration in"));
+  EXPECT_THAT(diff.err, HasSubstr("has no iterations to compare"));
   EXPECT_THAT(sonde({"report", path}).out, HasSubstr("No iterations"));
 }
 

@@ -93,7 +93,7 @@ TEST(BreakdownPlot, ThereAreNoMoreBarsThanCanBeRead) {
   EXPECT_EQ(chart.groups.front().label, "op0");
   EXPECT_EQ(chart.groups.back().label, "38 others");
   ASSERT_EQ(chart.notes.size(), 2U);
-  EXPECT_THAT(chart.notes[1], HasSubstr("38 small ones are joined"));
+  EXPECT_THAT(chart.notes[1], HasSubstr("38 small bars are joined"));
   EXPECT_EQ((Job{13, 8, 2}.chart().groups.back().label), "op12") << "one other is itself";
 }
 
@@ -127,7 +127,7 @@ TEST(BreakdownPlot, OfManyProcessesTheLastAreTheirMean) {
   ASSERT_EQ(chart.groups[0].bars.size(), 16U);
   EXPECT_EQ(chart.groups[0].bars.back().label, "5 others, mean");
   EXPECT_EQ(chart.groups[0].bars.back().ns, Job::kMs);
-  EXPECT_THAT(chart.notes.back(), HasSubstr("Of 20 processes the last 5"));
+  EXPECT_THAT(chart.notes.back(), HasSubstr("There are 20 processes. The last 5 "));
 }
 
 TEST(BreakdownPlot, BarsAreNamedByWhatRowsAreToldApartBy) {

@@ -44,7 +44,7 @@ TEST(ByteSize, RefusesWhatIsNone) {
                            "99999999999999999999GiB"}) {
     const auto size = parseByteSize(text);
     ASSERT_FALSE(size) << text;
-    EXPECT_NE(size.error().message.find("is no size"), std::string::npos);
+    EXPECT_NE(size.error().message.find("is not a size"), std::string::npos);
   }
 }
 

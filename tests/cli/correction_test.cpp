@@ -106,8 +106,8 @@ TEST_F(CorrectedReport, TheScreenSaysHowMuchRecordingTookAndHowSureThatIs) {
   const std::string trace = write(0, costlyRun());
   const Finished screen = sonde({"report", trace});
   EXPECT_THAT(screen.out,
-              HasSubstr("Overhead   recording took 4.0 % of an iteration (2.0 to 6.0 %), taken out "
-                        "of these times"));
+              HasSubstr("Overhead   recording took 4.0 % of an iteration (2.0 to 6.0 %), "
+                        "subtracted from these times"));
   EXPECT_THAT(screen.out, HasSubstr("unknown: "));
   EXPECT_THAT(screen.out, HasSubstr("as recorded"));
   EXPECT_LE(std::count(screen.out.begin(), screen.out.end(), '\n'), 40);
@@ -119,9 +119,11 @@ TEST(CostText, OfAnEstimateBelowNothingIsWhatItIsAtMost) {
   RecordingCost cost;
   cost.known = cost.ofIterations = true;
   cost.sum = {.ns = 1001, .rawNs = 1000, .lowNs = 998, .highNs = 1002};
-  EXPECT_THAT(costText(cost), StartsWith("recording took at most 0.2 % of an iteration, taken"));
+  EXPECT_THAT(costText(cost),
+              StartsWith("recording took at most 0.2 % of an iteration, subtracted"));
   cost.sum.lowNs = 1000;
-  EXPECT_THAT(costText(cost), StartsWith("recording took at most 0.0 % of an iteration, taken"));
+  EXPECT_THAT(costText(cost),
+              StartsWith("recording took at most 0.0 % of an iteration, subtracted"));
 }
 
 TEST(CostText, SaysWhatTheRecorderHadWhereThatMakesTheUpperFigureHigh) {
@@ -129,12 +131,13 @@ TEST(CostText, SaysWhatTheRecorderHadWhereThatMakesTheUpperFigureHigh) {
   cost.known = cost.ofIterations = true;
   cost.sum = {.ns = 960, .rawNs = 1000, .lowNs = 940, .highNs = 980};
   cost.unexplained.recorder = 0.012;
-  EXPECT_THAT(costText(cost),
-              HasSubstr("(2.0 to 6.0 %), taken out of these times; the upper figure allows for the "
-                        "1.2 % of a processor that the recorder had"));
+  EXPECT_THAT(
+      costText(cost),
+      HasSubstr("(2.0 to 6.0 %), subtracted from these times; the upper figure allows for the "
+                "1.2 % of a processor that the recorder used"));
   cost.sum.ns = 1000;
   EXPECT_THAT(costText(cost),
-              HasSubstr("at most 6.0 % of an iteration, taken out of these times; "
+              HasSubstr("at most 6.0 % of an iteration, subtracted from these times; "
                         "this allows for the 1.2 %"));
   cost.unexplained.recorder = 0.004;
   EXPECT_THAT(costText(cost), Not(HasSubstr("recorder")));
@@ -142,14 +145,13 @@ TEST(CostText, SaysWhatTheRecorderHadWhereThatMakesTheUpperFigureHigh) {
 
 TEST_F(CorrectedReport, TheBreakdownSaysThatTheLowerEndAllowsForTheRecorder) {
   const std::string trace = write(0, costlyRun());
-  EXPECT_THAT(sonde({"breakdown", trace}).out, Not(HasSubstr("the recorder had")));
+  EXPECT_THAT(sonde({"breakdown", trace}).out, Not(HasSubstr("the recorder, which used")));
   {
     auto file = test::must(store::Database::open(trace, store::Access::ReadWrite));
     test::must(file.exec("INSERT INTO meta VALUES('recorder_beside_ppm', '12000')"));
   }
-  EXPECT_THAT(
-      sonde({"breakdown", trace}).out,
-      HasSubstr("from, the lower, allows for the 1.2 % of a processor that the recorder had"));
+  EXPECT_THAT(sonde({"breakdown", trace}).out,
+              HasSubstr("`from` also allows for the recorder, which used 1.2 % of a processor"));
 }
 
 TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
@@ -171,9 +173,10 @@ TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
               all["ranks"][0][key].get<std::int64_t>() * 26)
         << key;
   EXPECT_EQ(found["ranks"][0]["collectives"], 52);
-  EXPECT_THAT(sonde({"report", write(0, run)}).out,
-              HasSubstr("Without 4 iterations in outline, with probes off, or during which the "
-                        "recorder stored."));
+  EXPECT_THAT(
+      sonde({"report", write(0, run)}).out,
+      HasSubstr(
+          "Left out: 4 iterations in outline, with probes off, or while the recorder stored."));
 }
 
 // As in a trace that was trimmed to a block without a probe.
@@ -241,12 +244,12 @@ TEST_F(CorrectedDiff, SidesThatRecordedDifferentThingsAreComparedWithoutThat) {
   EXPECT_EQ(found["rows"][0]["verdict"], "no difference can be shown");
   EXPECT_EQ(found["b"]["corrected_runs"], 3);
   EXPECT_NEAR(found["b"]["recording_share"].get<double>(), 4.0 / 104, 1e-6);
-  EXPECT_THAT(found["notes"].dump(), HasSubstr("of 0 of 3 runs of A and 3 of 3 of B"));
+  EXPECT_THAT(found["notes"].dump(), HasSubstr("from 0 of 3 runs of A and 3 of 3 of B"));
   const json raw = diff({a, b, "--raw"});
   EXPECT_EQ(raw["rows"][0]["b_ns"], 104 * kMs);
   EXPECT_EQ(raw["rows"][0]["verdict"], "slower");
   EXPECT_THAT(sonde({"diff", a, b}).out,
-              HasSubstr("recording took 3.8 % of one (± 0.1 %), taken out"));
+              HasSubstr("the subtracted cost of recording is 3.8 % of one (± 0.1 %)"));
 }
 
 // The interval of the difference reflects the error of the subtracted costs, unless both sides

@@ -193,7 +193,7 @@ TEST_F(DiffVerb, SidesOfDifferentNumbersOfRanksAreCompared) {
     writeRun("two/rank" + std::to_string(run.rank) + ".sonde", run, 0);
   const json document = compare({writeRun("one.sonde", runOf(0), 1), folder_ / "two"});
   EXPECT_EQ(document["rows"][0]["a_ns"], document["rows"][0]["b_ns"]);
-  EXPECT_THAT(document["notes"].dump(), HasSubstr("number of ranks"));
+  EXPECT_THAT(document["notes"].dump(), HasSubstr("numbers of ranks"));
   const json byRank = compare({folder_ / "two", folder_ / "two", "--by", "operation,rank"});
   EXPECT_EQ(byRank["rows"][0]["rank"], 0);
   EXPECT_EQ(byRank["rows"][1]["rank"], 1);
@@ -213,7 +213,7 @@ TEST_F(DiffVerb, SaysThatRanksDifferInOppositeWays) {
   const Finished table =
       sonde({"diff", folder_ / "a", folder_ / "b", "--by", "rank", "--run-noise", "0.1"});
   EXPECT_THAT(table.out,
-              HasSubstr("\nAn iteration of some ranks is slower in B, one of others faster.\n"));
+              HasSubstr("\nIterations of some ranks are slower in B, those of others faster.\n"));
 }
 
 TEST_F(DiffVerb, CsvHasTheRowsOfJson) {
@@ -250,21 +250,23 @@ TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
     EXPECT_THAT(finished.err, HasSubstr(why));
     EXPECT_EQ(finished.out, "");
   };
-  refused(sonde({"diff", run}), 2, "there are not two sides");
-  refused(sonde({"diff", run, run, "--a", run}), 2, "is of no side");
+  refused(sonde({"diff", run}), 2, "a side is missing");
+  refused(sonde({"diff", run, run, "--a", run}), 2, "belongs to neither side");
   refused(sonde({"diff", run, run, "--by", "colour"}), 2, "'colour'");
   refused(sonde({"diff", run, run, "--level", "0"}), 2, "--level");
-  refused(sonde({"diff", run, run, "--level", "nan"}), 2, "'nan' is no number from 1e-06 to 50");
-  refused(sonde({"diff", run, run, "--run-noise", "nan"}), 2, "'nan' is no number from 0 to 100");
+  refused(sonde({"diff", run, run, "--level", "nan"}), 2, "'nan' is not a number from 1e-06 to 50");
   refused(
-      sonde({"diff", run, run, "--skip", "-1"}), 2, "'-1' is no whole number from 0 to 999999999");
+      sonde({"diff", run, run, "--run-noise", "nan"}), 2, "'nan' is not a number from 0 to 100");
+  refused(sonde({"diff", run, run, "--skip", "-1"}),
+          2,
+          "'-1' is not a whole number from 0 to 999999999");
   refused(sonde({"diff", run, run, "--skip", "1.5"}), 2, "'1.5' is no whole number");
   refused(sonde({"diff", run, "/nowhere.sonde"}), 3, "/nowhere.sonde");
   refused(sonde({"diff", run, run, "--skip", "30"}), 3, "no iteration of A is left");
   fs::create_directories(folder_ / "empty");
-  refused(sonde({"diff", run, folder_ / "empty"}), 3, "there is no trace in the folder");
+  refused(sonde({"diff", run, folder_ / "empty"}), 3, "has no traces: name one");
   const std::string none = writeRun("none.sonde", runOf(0, 0), 0);
-  refused(sonde({"diff", run, none}), 3, "there is no iteration in");
+  refused(sonde({"diff", run, none}), 3, "has no iterations to compare");
 }
 
 }  // namespace

@@ -229,7 +229,8 @@ TEST_F(Refusals, ANumberThatIsNotAboveZeroIsNamed) {
       call.emplace_back(number);
       const Finished finished = sonde(call);
       expectRefusal(finished, call.front(), 2);
-      EXPECT_THAT(finished.err, HasSubstr("'" + std::string(number) + "' is no number above 0: "));
+      EXPECT_THAT(finished.err,
+                  HasSubstr("'" + std::string(number) + "' is not a number above 0: "));
       fs::remove(folder_ / "t.sonde");
     }
 }

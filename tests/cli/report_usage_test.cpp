@@ -90,10 +90,9 @@ TEST_F(UsageReport, HasALineForEachSubject) {
   EXPECT_THAT(text,
               HasSubstr("Changes    rank 0: 20.0 % longer from iteration 30 on (50 ms to 60 ms)"));
   EXPECT_THAT(text, HasSubstr("host data_load +10 ms"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("Memory     rank 0, gpu 0 (cuda): 1.0 KiB at most, in iteration 59; 100.0 % "
-                "of it by forward"));
+  EXPECT_THAT(text,
+              HasSubstr("Memory     rank 0, gpu 0 (cuda): peak 1.0 KiB, in iteration 59; 100.0 % "
+                        "of it by forward"));
   EXPECT_THAT(text, HasSubstr("Energy     gpu 0 (GPU energy): 59 J"));
 }
 
@@ -185,7 +184,7 @@ TEST_F(UsageReport, SaysWhatWasNotRecorded) {
   const std::string text = report({"--full"});
   EXPECT_THAT(text, HasSubstr("Memory: not recorded"));
   EXPECT_THAT(text, HasSubstr("Energy: not recorded"));
-  EXPECT_THAT(text, HasSubstr("rank 0: not known of 1 iteration; it takes 20"));
+  EXPECT_THAT(text, HasSubstr("rank 0: unknown: 1 iteration, at least 20 needed"));
   const json all = json::parse(report({"--format", "json"}), nullptr, false);
   for (const char* key : {"bound", "stalls", "changes", "memory", "energy", "energy_operations"})
     EXPECT_TRUE(all[key].is_array() && all[key].empty()) << key;

@@ -43,7 +43,7 @@ TEST(TimeSpan, RefusesWhatIsNone) {
                            "9999999999h"}) {
     const auto span = parseTimeSpan(text);
     ASSERT_FALSE(span) << text;
-    EXPECT_NE(span.error().message.find("is no span of time"), std::string::npos);
+    EXPECT_NE(span.error().message.find("is not a time"), std::string::npos);
   }
 }
 

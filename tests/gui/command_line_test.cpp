@@ -71,7 +71,7 @@ TEST(SondeGui, DrawsAPictureOfSondesTwiceAsLarge) {
   const Outcome none =
       run({"--picture", folder.filePath("none.svg"), "--screenshot", folder.filePath("no.png")});
   EXPECT_EQ(none.exitCode, 3);
-  EXPECT_TRUE(none.err.contains("is no SVG picture"));
+  EXPECT_TRUE(none.err.contains("is not an SVG picture"));
   EXPECT_FALSE(QFile::exists(folder.filePath("no.png")));
 }
 
@@ -141,7 +141,7 @@ TEST(SondeGui, HelpHasAnExampleAndEveryExitStatus) {
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_TRUE(outcome.out.contains("Example"));
   EXPECT_TRUE(outcome.out.contains("--screenshot"));
-  for (const char* status : {"0 done", "1 no font", "2 usage", "3 a trace"})
+  for (const char* status : {"0 success", "1 no font", "2 wrong usage", "3 a trace"})
     EXPECT_TRUE(outcome.out.contains(status)) << status;
 }
 

@@ -61,7 +61,7 @@ class Gloo(HangTest):
                 self.assertEqual({rank["exit_signal"] for rank in found["ranks"]}, {how})
                 self.check_trace(outputs[0], found["collectives"][0]["seq"])
                 text = report(*outputs, how="table").splitlines()
-                self.assertTrue(text[0].startswith("STOOD STILL for "), text[0])
+                self.assertTrue(text[0].startswith("NO PROGRESS for "), text[0])
                 self.assertIn(f"rank 0 waits in all-reduce {found['collectives'][0]['seq']} (", text[1])
                 self.assertFalse([line for line in text if "straggler" in line])
 

@@ -183,8 +183,8 @@ class Verb(StackTest):
 
     def test_refuses_what_is_not_there(self):
         for options, status, said in ((("--operation", "forward"), 2, "no operation 'forward'"), (("--rank", "3"), 2, "no rank 3"),
-                                      (("--iterations", "3-1"), 2, "'3-1' is no range"), (("--iterations", "1-3"), 2, "no iteration"),
-                                      (("--format", "png"), 2, "png"), (("-o", self.output), 2, "would write over")):
+                                      (("--iterations", "3-1"), 2, "'3-1' is not a range"), (("--iterations", "1-3"), 2, "no iteration"),
+                                      (("--format", "png"), 2, "png"), (("-o", self.output), 2, "would overwrite the input")):
             with self.subTest(options):
                 self.assertIn(said, self.stacks(*map(str, options), status=status))
         self.record(TARGETS / "stack_tree", 1, 0.1, sources="annotation")
