@@ -22,8 +22,8 @@ Outcome withoutIterations() {
   Outcome outcome;
   outcome.verdict = Verdict::Insufficient;
   outcome.message =
-      "no iteration was recorded: mark them with sonde.iteration(), or record the torch source "
-      "with an optimiser";
+      "no iteration was recorded: mark iterations with sonde.iteration(), or record the torch "
+      "source with an optimiser";
   return outcome;
 }
 

@@ -123,12 +123,12 @@ Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
     if (key.str() != "rules" && key.str() != kCommunication)
       return at(path_,
                 key.source(),
-                fmt::format("unknown key '{}': rules stand in a table [rules]", key.str()));
+                fmt::format("unknown key '{}': put rules into a table [rules]", key.str()));
   const toml::node* node = file.get("rules");
   if (node == nullptr)
     return at(path_,
               toml::source_position{1, 1},
-              "there is no table [rules]: name the rules that are to run in one");
+              "there is no table [rules]: add one with the rules to run");
   if (!node->is_table())
     return at(path_, node->source(), "'rules' must be a table: write [rules]");
   return node->as_table();
@@ -171,7 +171,7 @@ Result<std::vector<std::string>> patternsIn(const toml::node& kernels, const std
   const auto wrong = [&](const toml::node& node) {
     return at(path,
               node.source(),
-              "'kernels' must be a list of texts: write kernels = [\"my_allreduce*\"]");
+              "'kernels' must be a list of strings: write kernels = [\"my_allreduce*\"]");
   };
   const toml::array* const list = kernels.as_array();
   if (list == nullptr)

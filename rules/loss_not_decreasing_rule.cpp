@@ -186,7 +186,7 @@ Outcome LossNotDecreasingRule::judgeTrend(Outcome outcome) const {
     const auto have = static_cast<double>(window_.count());
     const double needed = std::ceil(have * more * more);
     outcome.message = fmt::format(
-        "{}, but noise of {:.1f} % hides a drop below {:.1f} %: {} needed to see {:g} %",
+        "{}, but noise of {:.1f} % hides drops below {:.1f} %: {} needed to detect {:g} %",
         change,
         100 * trend.noise,
         100 * trend.detectable,
@@ -212,7 +212,7 @@ RuleInfo lossNotDecreasingRule() {
   info.alias = "LossNotDecreasing";
   info.profile = "ci";
   info.scope = Scope::Process;
-  info.summary = "the loss stands still, rises, or is not a number";
+  info.summary = "the loss stalls, rises, or is not a number";
   info.details =
       "Compares the older with the newer half of the last `window` losses, by their medians and a "
       "Mann-Whitney test.\n"
@@ -224,15 +224,19 @@ RuleInfo lossNotDecreasingRule() {
       "insufficient and says\n"
       "how many iterations are needed. A loss that is NaN or infinite fires at once.";
   info.parameters = {
-      {"scalar", std::string("loss"), "the name of the recorded scalar"},
-      {"window", std::int64_t{100}, "how many of the latest values are judged", 4, 1e7},
+      {"scalar", std::string("loss"), "name of the recorded scalar"},
+      {"window", std::int64_t{100}, "number of latest values to judge", 4, 1e7},
       {"min_samples", std::int64_t{20}, "with fewer the verdict is insufficient", 4, 1e7},
-      {"min_drop", 0.001, "the share by which the median must fall from half to half", 0, 1},
-      {"max_rise", 0.05, "the share by which it may rise while the noise is great", 0, 1e6},
-      {"significance", 0.05, "of the test: how probable a false pass or rise may be", 1e-9, 0.5},
+      {"min_drop",
+       0.001,
+       "share by which the median must fall from the older to the newer half",
+       0,
+       1},
+      {"max_rise", 0.05, "share by which it may rise if the noise is large", 0, 1e6},
+      {"significance", 0.05, "highest probability of a false pass or rise in the test", 1e-9, 0.5},
       {"resolution",
        0.05,
-       "a drop of this share must be visible before the rule says that there is none",
+       "the rule reports no drop only if it could detect a drop of this share",
        1e-6,
        1e6},
       {"converged_below",

@@ -125,12 +125,12 @@ RuleInfo stepOutlierRule() {
       "that deviation do not\n"
       "move with the outliers they look for, unlike a mean and its standard deviation.";
   info.parameters = {
-      {"warmup", std::int64_t{5}, "first iterations that are not judged", 0, 1e9},
-      {"window", std::int64_t{1000}, "how many of the latest iterations are judged", 2, 1e7},
+      {"warmup", std::int64_t{5}, "number of first iterations to ignore", 0, 1e9},
+      {"window", std::int64_t{1000}, "number of latest iterations to judge", 2, 1e7},
       {"min_samples", std::int64_t{20}, "with fewer the verdict is insufficient", 2, 1e7},
       {"deviations", 6.0, "robust standard deviations above the median", 0, 1e6},
       {"min_excess", 0.25, "and at least this share above the median", 0, 1e6},
-      {"max_share", 0.05, "of outliers among the iterations that is still healthy", 0, 1},
+      {"max_share", 0.05, "largest healthy share of outliers among the iterations", 0, 1},
   };
   info.make = makeRule<StepOutlierRule>;
   return info;

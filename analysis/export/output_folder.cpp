@@ -38,10 +38,10 @@ Result<void> checkFolder(const fs::path& path, bool replace) {
     return {};
   if (!fs::is_directory(path, problem))
     return refusal(path,
-                   fs::exists(path, problem) ? "is no folder: remove it"
-                                             : "is a link to what is not there: make the folder");
+                   fs::exists(path, problem) ? "is not a folder: remove it"
+                                             : "is a dangling link: create the folder");
   if (!replace && !fs::is_empty(path, problem))
-    return refusal(path, "exists: give -f to replace what is in it");
+    return refusal(path, "exists: give -f to replace its contents");
   return {};
 }
 
@@ -58,7 +58,7 @@ Result<void> checkFiles(const fs::path& folder, const std::vector<std::string>& 
 Result<void> makePart(const fs::path& part, const fs::path& path) {
   std::error_code problem;
   if (isThere(part))
-    return refusal(part, "is left of an export that was killed: remove it");
+    return refusal(part, "is left over from an interrupted export: remove it");
   fs::create_directories(part, problem);
   if (problem)
     return failure("make the folder", path, problem);

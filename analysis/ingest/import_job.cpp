@@ -66,7 +66,7 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
     summary.warnings.push_back(fmt::format("'{}': {}", file.string(), text));
   };
   if (!imported.faults.cutShort.empty())
-    summary.warnings.push_back(imported.faults.cutShort + "; what came before it was imported");
+    summary.warnings.push_back(imported.faults.cutShort + "; everything before it was imported");
   if (imported.faults.events > 0)
     warn(fmt::format("{} events cannot be read; the first is {}",
                      imported.faults.events,
@@ -78,24 +78,24 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
                     imported.values.events,
                     imported.values.first));
   if (imported.badTimes > 0)
-    warn(fmt::format("{} events have no time that can be read", imported.badTimes));
+    warn(fmt::format("{} events have no readable time", imported.badTimes));
   if (imported.impossible > 0)
     warn(
-        fmt::format("{} events have times that cannot be: none or 0 of what a device did, or "
-                    "weeks from those of all others",
+        fmt::format("{} events have impossible times: device events at 0 or without a time, or "
+                    "weeks from all others",
                     imported.impossible));
   if (imported.unpaired > 0)
-    warn(fmt::format("{} events end that did not begin", imported.unpaired));
+    warn(fmt::format("{} events end without a begin", imported.unpaired));
   if (imported.arrows.count > 0)
-    warn(fmt::format(
-        "{} ends of arrows are in no link, for want of a slice there, of another end or "
-        "of an id; the first is at byte {}",
-        imported.arrows.count,
-        imported.arrows.first));
+    warn(
+        fmt::format("{} ends of arrows have no link, because a slice, the other end or an id is "
+                    "missing; the first is at byte {}",
+                    imported.arrows.count,
+                    imported.arrows.first));
   if (imported.negative > 0)
-    warn(fmt::format("{} durations are negative: they are taken for 0", imported.negative));
+    warn(fmt::format("{} durations are negative: they count as 0", imported.negative));
   if (imported.faults.repaired > 0)
-    warn(fmt::format("{} bytes that no JSON text may hold were replaced; the first is byte {}",
+    warn(fmt::format("{} bytes that are invalid in JSON were replaced; the first is byte {}",
                      imported.faults.repaired,
                      imported.faults.firstRepaired));
   for (const std::string& text : imported.warnings)
@@ -129,8 +129,8 @@ Result<void> ImportJob::checkRanks(const fs::path& file,
                                    model::OptionalInt worldSize) {
   if (worldSize_ && worldSize && *worldSize_ != *worldSize)
     return Error{ErrorCode::Unsupported,
-                 fmt::format("'{}' is of a job of {} ranks, the files before it of {}: import the "
-                             "files of one job",
+                 fmt::format("'{}' is from a job of {} ranks, the earlier files from one of {}: "
+                             "import the files of one job",
                              file.string(),
                              *worldSize,
                              *worldSize_)};
@@ -139,7 +139,7 @@ Result<void> ImportJob::checkRanks(const fs::path& file,
     const auto [other, fresh] = ranks_.try_emplace(rank, file);
     if (!fresh)
       return Error{ErrorCode::Unsupported,
-                   fmt::format("'{}' and '{}' are both of rank {}: import one of them",
+                   fmt::format("'{}' and '{}' are both rank {}: import one of them",
                                other->second.string(),
                                file.string(),
                                rank)};
@@ -219,12 +219,12 @@ void ImportJob::warnOfGap() {
     const double seconds =
         1e-9 * (static_cast<double>(span.beginNs) - static_cast<double>(last.endNs));
     if (seconds > kFarApartSeconds) {
-      summary_.warnings.push_back(fmt::format(
-          "'{}' and '{}' are {:.1f} s apart: they are of different runs, or their clocks "
-          "count from different moments",
-          last.file.string(),
-          span.file.string(),
-          seconds));
+      summary_.warnings.push_back(
+          fmt::format("'{}' and '{}' are {:.1f} s apart: they belong to different runs, or their "
+                      "clocks have different origins",
+                      last.file.string(),
+                      span.file.string(),
+                      seconds));
       return;
     }
     if (last.endNs > span.endNs)  // the later end of both

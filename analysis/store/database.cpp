@@ -148,7 +148,7 @@ Result<Statement> Database::prepare(std::string_view sql, Author author) const {
     return failure(code, sql, author);
   Statement prepared(statement);
   if (statement == nullptr)
-    return Error{ErrorCode::InvalidArgument, "there is no SQL statement to run"};
+    return Error{ErrorCode::InvalidArgument, "no SQL statement given"};
   if (!isEmpty(handle_, sql.substr(static_cast<std::size_t>(tail - sql.data()))))
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("'{}' is more than one SQL statement: give one", sql)};

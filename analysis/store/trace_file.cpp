@@ -85,11 +85,11 @@ Error missing(const fs::path& path) {
   std::error_code ignored;
   const fs::path part = partOf(path);
   if (fs::exists(part, ignored))
-    return {ErrorCode::NotFound,
-            fmt::format("'{}' is not finished: 'sonde recover' finishes it; '{}' can be read as it "
-                        "is",
-                        path.string(),
-                        part.string())};
+    return {
+        ErrorCode::NotFound,
+        fmt::format("'{}' is not finished: finish it with 'sonde recover', or read '{}' as it is",
+                    path.string(),
+                    part.string())};
   return {ErrorCode::NotFound, fmt::format("'{}' does not exist: check the name", path.string())};
 }
 
@@ -102,14 +102,15 @@ Result<Header> readHeader(const fs::path& path) {
     return Error{
         ErrorCode::Io,
         fmt::format(
-            "cannot look at '{}' ({}): check its permissions", path.string(), problem.message())};
+            "cannot access '{}' ({}): check its permissions", path.string(), problem.message())};
   if (fs::is_directory(status))
     return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is a folder: name the trace files in it", path.string())};
   // Opening a pipe would wait for its writer.
   if (!fs::is_regular_file(status))
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("'{}' is no regular file: give the trace file itself", path.string())};
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("'{}' is not a regular file: give the trace file itself", path.string())};
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return Error{ErrorCode::Io,
@@ -122,7 +123,7 @@ Result<Header> readHeader(const fs::path& path) {
   if (header.fileBytes == 0 && !hasLog(path))
     return Error{
         ErrorCode::Corrupt,
-        fmt::format("'{}' is empty: its recording never began or was cut off; record again",
+        fmt::format("'{}' is empty: its recording never began or was interrupted; record again",
                     path.string())};
   return header;
 }
@@ -190,7 +191,7 @@ Result<void> checkSchema(const Database& trace) {
     return Error{
         ErrorCode::Corrupt,
         fmt::format(
-            "'{}' is not a Sonde trace: its recording may have been cut off before it began",
+            "'{}' is not a Sonde trace: its recording may have been interrupted before it began",
             trace.path().string())};
   SONDE_TRY_ASSIGN(const std::int64_t version, trace.queryInteger("PRAGMA user_version"));
   if (version > kSchemaVersion)
@@ -206,8 +207,8 @@ Result<void> checkTimes(const Database& trace) {
   if (span.isNull(0) || (model::isTime(span.integer(0)) && model::isTime(span.integer(1))))
     return {};
   return Error{ErrorCode::Corrupt,
-               fmt::format("'{}' is damaged (it has events from {} to {} ns, which are no times): "
-                           "record or import it again",
+               fmt::format("'{}' is damaged (it has events from {} to {} ns, which are not valid "
+                           "times): record or import it again",
                            trace.path().string(),
                            span.integer(0),
                            span.integer(1))};
@@ -228,8 +229,8 @@ Result<Database> openReadOnly(const fs::path& path) {
                              path.string())};
   if (hasLog(path))
     return Error{ErrorCode::Io,
-                 fmt::format("'{}' is an unfinished recording in a folder that cannot be written: "
-                             "copy it together with '{}' to one that can",
+                 fmt::format("'{}' is an unfinished recording in a read-only folder: copy it, "
+                             "together with '{}', to a writable folder",
                              path.string(),
                              logOf(path).string())};
   return Database::open(path, Access::Immutable);
@@ -308,7 +309,7 @@ Result<Database> reopenTrace(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored))
     return Error{ErrorCode::NotFound,
-                 fmt::format("'{}' is no file: check the name", path.string())};
+                 fmt::format("'{}' is not a file: check the name", path.string())};
   if (fs::file_size(path, ignored) > 0 && standsAlone(path)) {
     SONDE_TRY_ASSIGN(const Header header, readHeader(path));
     if (header.word(kUserVersionAt) != 0)  // 0: created, but killed before it had a schema

@@ -43,7 +43,7 @@ Result<void> checkInputs(const fs::path& output, const std::vector<fs::path>& in
       for (const fs::path& file : filesOf(name))
         if (samePlace(input, file))
           return Error{ErrorCode::InvalidArgument,
-                       fmt::format("'{}' is an input, too: give -o another name", input.string())};
+                       fmt::format("'{}' is also an input: give -o another name", input.string())};
   return {};
 }
 
@@ -55,8 +55,8 @@ Result<void> checkPart(const fs::path& part) {
                              part.string())};
   if (isRecording(part))
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is a recording that goes on or was cut off: give another name, "
-                             "or finish it with sonde recover",
+                 fmt::format("'{}' is a recording that is running or was interrupted: give another "
+                             "name, or finish it with sonde recover",
                              part.string())};
   return {};
 }
@@ -70,7 +70,7 @@ Result<void> checkName(const fs::path& to, bool replace) {
   if (mustStay(to))
     return Error{
         ErrorCode::InvalidArgument,
-        fmt::format("'{}' is no file that could be replaced: give another name", to.string())};
+        fmt::format("'{}' is not a file that can be replaced: give another name", to.string())};
   return replace ? Result<void>() : Result<void>(nameTaken(to));
 }
 
@@ -140,7 +140,7 @@ Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace)
   fs::remove(from.string() + "-shm", ignored);  // a reader's, if the writer keeps none (btrfs)
   auto renamed = takeName(from, to, replace);
   if (!renamed && renamed.error().code == ErrorCode::Io)
-    return Error{ErrorCode::Io, renamed.error().message + ": the trace is in the former"};
+    return Error{ErrorCode::Io, renamed.error().message + ": the trace remains in the former"};
   return renamed;
 }
 

@@ -67,14 +67,14 @@ bool ElfFile::read(std::uint64_t offset, T& value) const {
 Result<void> ElfFile::readHeader() {
   unsigned char ident[EI_NIDENT] = {};
   if (!read(0, ident) || std::memcmp(ident, ELFMAG, SELFMAG) != 0)
-    return notLoadable("no shared object");
+    return notLoadable("not a shared object");
   if (ident[EI_CLASS] != ELFCLASS64)
-    return notLoadable("a 32-bit library, and Sonde records 64-bit programs");
+    return notLoadable("a 32-bit library, but Sonde records 64-bit programs");
   if (!read(0, header_) || ident[EI_DATA] != ELFDATA2LSB || header_.e_machine != kOwnMachine)
     return notLoadable("a library for another machine");
   if (header_.e_type != ET_DYN || header_.e_phentsize != sizeof(Elf64_Phdr) ||
       header_.e_shentsize != sizeof(Elf64_Shdr))
-    return notLoadable("no shared object: link it with -shared");
+    return notLoadable("not a shared object: link it with -shared");
   Elf64_Phdr segment{};
   for (std::uint16_t at = 0; at < header_.e_phnum; ++at) {
     if (read(header_.e_phoff + at * sizeof segment, segment) && segment.p_type == PT_INTERP)
@@ -102,7 +102,7 @@ Result<Elf64_Sym> ElfFile::symbol(const std::string& name) const {
   Elf64_Shdr strings{};
   if (!findSection(SHT_DYNSYM, symbols) || symbols.sh_link >= header_.e_shnum ||
       !read(header_.e_shoff + symbols.sh_link * sizeof strings, strings))
-    return notLoadable("damaged, or stripped of its table of symbols");
+    return notLoadable("damaged, or without a symbol table");
   const std::uint64_t count = std::min(symbols.sh_size / sizeof(Elf64_Sym), kMostSymbols);
   for (std::uint64_t at = 0; at < count; ++at) {
     Elf64_Sym found{};
@@ -129,7 +129,7 @@ Result<std::vector<std::byte>> ElfFile::exported(const std::string& name, std::s
       return bytes;
   }
   return Error{ErrorCode::Unsupported,
-               fmt::format("its {} is filled in when it is loaded: make it a constant", name)};
+               fmt::format("its {} needs a relocation: make it a constant", name)};
 }
 
 }  // namespace sonde::plugins

@@ -37,25 +37,23 @@ std::string adviceOn(Fault fault, const sonde_plugin& plugin) {
           plugin.abi,
           SONDE_PLUGIN_ABI);
     case Fault::Size:
-      return fmt::format(
-          "its {} says that it has {} bytes, and ABI {} has {}: begin it with "
-          "SONDE_PLUGIN_HEAD",
-          kDescriptor,
-          plugin.size,
-          SONDE_PLUGIN_ABI,
-          sizeof plugin);
+      return fmt::format("its {} has {} bytes, but ABI {} has {}: begin it with SONDE_PLUGIN_HEAD",
+                         kDescriptor,
+                         plugin.size,
+                         SONDE_PLUGIN_ABI,
+                         sizeof plugin);
     case Fault::ReservedName:
-      return fmt::format("its name '{}' is that of a probe of Sonde's: give it another",
+      return fmt::format("its name '{}' is that of one of Sonde's probes: give it another",
                          textOf(plugin.name));
     case Fault::Name:
     case Fault::Category:
       return fmt::format(
-          "its {} '{}' is none: use a to z, 0 to 9, - and _, a letter first, and "
-          "for the category no probe of Sonde's",
+          "its {} '{}' is invalid: use a to z, 0 to 9, - and _, a letter first, and no name of a "
+          "Sonde probe as category",
           fault == Fault::Name ? "name" : "category",
           fault == Fault::Name ? textOf(plugin.name) : textOf(plugin.category));
     default:
-      return "its version or description does not end in a zero";
+      return "its version or description has no terminating zero";
   }
 }
 
@@ -68,7 +66,7 @@ Result<PluginFile> checkPlugin(const fs::path& path) {
     return refused(path, ErrorCode::NotFound, failure.message());
   if (whole.string().find_first_of(" :") != std::string::npos)
     return refused(
-        whole, ErrorCode::InvalidArgument, "a blank or colon cannot stand in LD_PRELOAD: move it");
+        whole, ErrorCode::InvalidArgument, "LD_PRELOAD cannot contain a blank or colon: move it");
   auto file = ElfFile::open(whole);
   if (!file)
     return refused(whole, file.error().code, file.error().message);

@@ -92,7 +92,7 @@ Result<std::vector<PluginFile>> checkPlugins(const std::vector<std::string>& pat
     });
     if (same != plugins.end())
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("plugins {} and {} are both called '{}': give one of them",
+                   fmt::format("plugins {} and {} are both called '{}': give only one of them",
                                same->path.string(),
                                plugin.path.string(),
                                plugin.name)};
@@ -116,7 +116,7 @@ Result<void> tryLoading(const std::vector<PluginFile>& plugins,
   for (std::string line; std::getline(lines, line);) {
     if (const auto at = line.find(" => not found"); at != std::string::npos)
       return Error{ErrorCode::NotFound,
-                   fmt::format("a plugin needs{}, which the loader does not find: set "
+                   fmt::format("the loader cannot find{}, which a plugin needs: set "
                                "LD_LIBRARY_PATH, or link the plugin with an RPATH",
                                line.substr(0, at).replace(0, 1, " "))};
     const bool isAboutThem =

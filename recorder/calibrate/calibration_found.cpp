@@ -58,12 +58,12 @@ Result<std::string> whyNone(const store::Database& trace) {
                    trace.queryInteger("SELECT count(*) FROM iteration WHERE dur_ns >= 0"));
   if (iterations == 0)
     return std::string(
-        "there was no iteration: mark them with sonde.iteration(), or record the torch source");
+        "the run had no iterations: mark them with sonde.iteration(), or record the torch source");
   SONDE_TRY_ASSIGN(const auto block,
                    textOf(trace, "SELECT value FROM meta WHERE key = 'calibrate'"));
   return fmt::format(
-      "all probes were on in all {} iterations: blocks of {} take turns, so let the "
-      "job run for more, or make blocks shorter with --calibrate=N",
+      "all probes were on in all {} iterations: blocks of {} alternate, so run more iterations, or "
+      "make the blocks shorter with --calibrate=N",
       iterations,
       block.value_or("some"));
 }
@@ -103,9 +103,9 @@ Result<CalibrationFound> readCalibration(const std::filesystem::path& path) {
 
 std::string calibrationLine(const CalibrationFound& found) {
   if (!found.whyNot.empty())
-    return fmt::format("what recording takes could not be told: {}", found.whyNot);
+    return fmt::format("the cost of recording could not be measured: {}", found.whyNot);
   if (!(found.iterationNs > 0) || !std::isfinite(found.overheadNs) || !std::isfinite(found.errorNs))
-    return "what recording takes could not be told: iterations take no time";
+    return "the cost of recording could not be measured: iterations have no duration";
   const std::string shown = listOf(found, true);
   const std::string known = listOf(found, false);
   const std::string line = fmt::format("recording takes {:.1f} % ± {:.1f} % of an iteration{}",
@@ -115,8 +115,8 @@ std::string calibrationLine(const CalibrationFound& found) {
   if (known.empty())
     return line;
   return fmt::format(
-      "{}; of this as known before, since the run cannot tell it better (too short, too noisy, or "
-      "of cuda, whose CUPTI is never off): {}",
+      "{}; the run could not improve on these known costs (too short, too noisy, or cuda, whose "
+      "CUPTI is never off): {}",
       line,
       known);
 }

@@ -176,7 +176,7 @@ class Calibration {
     const int exit = WEXITSTATUS(*status);
     const std::string reason = reasonIn(errors, exit >= 125 && exit <= 127);
     return Error{ErrorCode::Io,
-                 fmt::format("{} ended with status {}{}: run it by itself, as it is, to see why",
+                 fmt::format("{} ended with status {}{}: run it without Sonde to see why",
                              options_.command.front(),
                              exit,
                              reason.empty() ? "" : fmt::format(" ({})", reason))};

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program withou
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
 constexpr std::size_t kMostRounds = 3;
 constexpr char kInterrupted[] = "it was interrupted";
-constexpr char kNoRoom[] = "there is no room to record a program that makes them";
+constexpr char kNoRoom[] = "the spool has no room to record a program that makes them";
 
 struct CostProgram {
   std::string path;
@@ -196,10 +196,10 @@ std::string whyNone(const std::vector<CostRound>& rounds,
     return fmt::format("the GPU took more than {} s",
                        static_cast<double>(loops.mostCudaTime.count()) / 1000);
   if (!rounds.empty() && rounds.size() <= kRoundsNeeded && rounds.back().on.empty())
-    return "a program that makes them could not be recorded";
+    return "Sonde could not record a program that makes them";
   if (rounds.size() < kRoundsNeeded)
     return openSpools(loops) ? "a program that makes them did not run on the job's GPU" : kNoRoom;
-  return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
+  return "CUPTI's records do not make the calls of a program significantly slower";
 }
 
 CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop_token& asked) {
@@ -208,13 +208,13 @@ CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop
   if (asked.stop_requested())
     return {{}, kInterrupted, {}};
   if (use.gpu.empty())
-    return {{}, "it is not known on which GPU the job worked", {}};
+    return {{}, "the job's GPU is unknown", {}};
   if (anotherRecordingMayUse(use.gpu, loops.session, loops.places))
     return {{}, "another recording may use the same GPU", {}};
   if (!openSpools(loops))
     return {{}, kNoRoom, {}};
   if (loops.say)
-    loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
+    loops.say("the job has ended: measuring the cost of recording CUDA calls, for some seconds");
   const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false};
   const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
   const std::vector<CostRound> rounds = roundsOf(program, loops, allowance, asked);

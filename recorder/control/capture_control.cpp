@@ -58,7 +58,7 @@ void CaptureControl::apply(const std::string& by) {
   enter(page_, state);
   setRecording(folder_, state);
   drainer_.noteEvent(fmt::format("recording {} at {} ({})",
-                                 schedule_.isOn() ? "started" : "paused, but for an outline,",
+                                 schedule_.isOn() ? "started" : "paused, except for an outline,",
                                  timeOfDay(readHostClock()),
                                  by));
 }
@@ -67,7 +67,7 @@ Result<std::string> CaptureControl::change(bool on) {
   if (isOver_)
     return Error{ErrorCode::Unsupported, whyOver_};
   if (!schedule_.set(on, nowNs()))
-    return std::string(on ? "it was recording already" : "it was paused already");
+    return std::string(on ? "already recording" : "already paused");
   apply("sonde ctl");
   return std::string(on ? "recording" : "paused");
 }
@@ -85,7 +85,8 @@ void CaptureControl::obey(const std::function<void()>& dump) {
     case ControlVerb::Dump:
       return dump();
   }
-  answerRequest(page_.words(), Error{ErrorCode::Unsupported, "this recorder does not know how"});
+  answerRequest(page_.words(),
+                Error{ErrorCode::Unsupported, "this recorder does not support the request"});
 }
 
 void CaptureControl::tellAgain() const {
@@ -104,7 +105,7 @@ void CaptureControl::end(const std::string& why) {
 void CaptureControl::noteOutcome() {
   if (schedule_.isWaiting())
     drainer_.noteWarning(fmt::format(
-        "nothing was recorded but an outline: the job ended before --delay, {:.4g} s, had passed",
+        "only an outline was recorded: the job ended before --delay ({:.4g} s) had passed",
         static_cast<double>(times_.delayNs) / 1e9));
 }
 

@@ -29,8 +29,8 @@ bool waitUntil(Clock::time_point deadline, const std::function<bool()>& conditio
 Error notAnswered(const AskOptions& options) {
   const bool lives = options.recorderLives();
   return {lives ? ErrorCode::Busy : ErrorCode::Io,
-          lives ? "the recorder does not answer: it is stopped, or busy with another request"
-                : "the recorder has ended meanwhile"};
+          lives ? "the recorder does not answer: it is stopped, or handles another request"
+                : "the recorder ended meanwhile"};
 }
 
 }  // namespace
@@ -70,7 +70,9 @@ Result<std::string> askRecorder(RecorderWords& words, ControlVerb verb, const As
   const std::string text(words.answer, ::strnlen(words.answer, sizeof words.answer));
   const bool isRefused = words.refused.load() != 0;
   if (words.answered.load() != mine)
-    return Error{ErrorCode::Busy, "it was done, but the answer to a later request came before it"};
+    return Error{
+        ErrorCode::Busy,
+        "the recorder handled the request, but the answer to a later request replaced its answer"};
   if (isRefused)
     return Error{ErrorCode::Unsupported, text};
   return text;

@@ -112,9 +112,9 @@ ProbeReport cudaReport(const DoctorReport& report) {
   else if (cupti.empty())
     why = "there is no libcupti: pip install nvidia-cuda-cupti, or install the CUDA toolkit";
   else if (!isKnownCupti(cupti))
-    why = fmt::format("{} is not of CUDA 12 or 13, which this version of Sonde reads", cupti);
+    why = fmt::format("{} is not from CUDA 12 or 13, the versions that this Sonde supports", cupti);
   else if (other != nullptr && *other != '\0')
-    why = fmt::format("CUDA_INJECTION64_PATH names another tool, which gets CUPTI: {}", other);
+    why = fmt::format("CUDA_INJECTION64_PATH gives CUPTI to another tool: {}", other);
   return {"cuda", why.empty(), why};
 }
 
@@ -125,7 +125,8 @@ ProbeReport ncclReport(const DoctorReport& report) {
     return {"nccl", false, "there is no libnccl"};
   std::string why;
   if (!other.empty())
-    why = fmt::format("calls only: NCCL loads one profiler plugin, which is another: {}", other);
+    why = fmt::format("calls only: NCCL loads one profiler plugin, and this is another tool's: {}",
+                      other);
   return {"nccl", true, why};
 }
 
@@ -148,15 +149,15 @@ ProbeReport mpiReport(const DoctorReport& report) {
 ProbeReport systemReport() {
   std::string lacks = system::whyNoNvml();
   if (!lacks.empty())
-    lacks = fmt::format("nothing of GPUs: {}", lacks);
+    lacks = fmt::format("no GPU readings: {}", lacks);
   const auto add = [&lacks](bool isThere, const char* what) {
     if (!isThere)
       lacks += fmt::format("{}{}", lacks.empty() ? "" : "; ", what);
   };
   add(!firstLine("/proc/pressure/cpu").empty(),
-      "no pressure: the kernel does not tell it (CONFIG_PSI, psi=1)");
+      "no pressure: the kernel does not report it (CONFIG_PSI, psi=1)");
   add(!firstMatch({"/sys/class/powercap/*/energy_uj"}).empty(),
-      "no energy of processors: the kernel does not tell it (RAPL)");
+      "no energy of processors: the kernel does not report it (RAPL)");
   add(firstMatch({"/sys/class/powercap/*/energy_uj"}).empty() ||
           !system::EnergySource(system::Roots()).isEmpty(),
       "no energy of processors: only root may read /sys/class/powercap");
@@ -171,12 +172,12 @@ ProbeReport stackReport(const std::string& python) {
           true,
           python.empty() || known
               ? ""
-              : fmt::format("no functions of Python: {} is none of 3.8 to 3.13", python)};
+              : fmt::format("no Python functions: version {} is not between 3.8 and 3.13", python)};
 }
 
 // A preloaded allocator is recorded too, because Sonde intercepts calls before it.
 ProbeReport memoryReport() {
-  return {"memory", true, "not the malloc that a program has linked into itself, nor mmap"};
+  return {"memory", true, "not a malloc that is linked into the program, and not mmap"};
 }
 
 ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
@@ -194,7 +195,7 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return {source.name, true, ""};
     case Probe::Gloo:
       if (version("gloo").empty() && version("torch").empty())
-        return {source.name, false, "there is no libgloo, and no torch that could hold one"};
+        return {source.name, false, "there is no libgloo, and no torch that could contain one"};
       return {source.name, true, ""};
     case Probe::Cuda:
       return cudaReport(report);
@@ -207,13 +208,13 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
     case Probe::Python:
       if (version("python").empty())
         return {source.name, false, "there is no python3 in $PATH"};
-      return {source.name, true, "not types, getters and ctypes: only functions are seen"};
+      return {source.name, true, "functions only: not types, getters and ctypes"};
     case Probe::Stack:
       return stackReport(version("python"));
     case Probe::Memory:
       return memoryReport();
     case Probe::Sync:
-      return {source.name, true, "not inside libgomp and libc: they ask the kernel themselves"};
+      return {source.name, true, "not inside libgomp and libc: they call the kernel directly"};
     default:
       return {source.name, true, ""};
   }

@@ -26,12 +26,12 @@ void noteRing(Drainer& drainer, const RecorderWords& words) {
   if (words.discardedSlots.load() == 0)
     return;
   drainer.noteEvent(
-      fmt::format("this is what a flight recorder kept: all of the last {:.4g} s, and "
-                  "of some threads more; what is older was let go",
+      fmt::format("a flight recorder kept the last {:.4g} s, and more of some threads; it dropped "
+                  "older records",
                   seconds(kept)));
   if (words.cutShortSlots.load() > 0 && kept < asked)
     drainer.noteWarning(
-        fmt::format("only the last {:.4g} s of {:.4g} s are there: the spool had no room for more: "
+        fmt::format("only the last {:.4g} s of {:.4g} s were kept: the spool had no room for more: "
                     "raise --spool-limit",
                     seconds(kept),
                     seconds(asked)));

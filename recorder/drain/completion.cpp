@@ -98,13 +98,13 @@ Error damagedPart(const fs::path& part, const std::string& why, const Completion
   Completion without = completion;
   without.replace = true;
   return {ErrorCode::Corrupt,
-          fmt::format("{} is damaged ({}): put a copy of it back, with its -wal, and finish the "
-                      "trace with {}; or move it away, and write a trace without what it alone "
-                      "has with {}",
-                      part.string(),
-                      why,
-                      commandAgain(completion),
-                      commandAgain(without))};
+          fmt::format(
+              "{} is damaged ({}): restore a copy of it, with its -wal, and finish the trace with "
+              "{}; or move it away, and write a trace without the records that only it has with {}",
+              part.string(),
+              why,
+              commandAgain(completion),
+              commandAgain(without))};
 }
 
 Result<void> checkName(const Completion& completion) {
@@ -125,7 +125,7 @@ Error cannotWrite(const Error& error, const Completion& completion) {
   const std::string again = commandAgain(completion);
   if (error.code == ErrorCode::NoSpace)
     return {error.code,
-            fmt::format("{} has no room ({}): make some, then finish the trace with {}",
+            fmt::format("{} has no room ({}): free some space, then finish the trace with {}",
                         part,
                         error.message,
                         again)};
@@ -136,8 +136,8 @@ Error cannotWrite(const Error& error, const Completion& completion) {
         error.code,
         fmt::format("{} cannot be written ({}): give another place with -o", part, error.message)};
   return {error.code,
-          fmt::format("{0} cannot be written ({1}): when it can be, finish the trace with {2}, or "
-                      "write it elsewhere with {2} -o OTHER",
+          fmt::format("{0} cannot be written ({1}): make it writable and finish the trace with "
+                      "{2}, or write it elsewhere with {2} -o OTHER",
                       part,
                       error.message,
                       again)};
@@ -148,8 +148,8 @@ Error cannotFinish(const Error& error, const Completion& completion) {
   if (completion.copy || error.code == ErrorCode::NoSpace || fs::exists(completion.part, failure))
     return cannotWrite(error, completion);
   return {error.code,
-          fmt::format("{0} is not there any more ({1}): move it back, with its -wal, then finish "
-                      "the trace with {2}; or write what is left elsewhere with {2} -o OTHER -f",
+          fmt::format("{0} is gone ({1}): move it back, with its -wal, then finish the trace with "
+                      "{2}; or write the remaining records elsewhere with {2} -o OTHER -f",
                       completion.part.string(),
                       error.message,
                       commandAgain(completion))};

@@ -63,8 +63,8 @@ void Drainer::reachLimit() {
   limitReached_ = true;
   samples_.giveUp();
   noteWarning(
-      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
-                  "lost and counted, what came after is not in it",
+      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): records in the spool were "
+                  "lost and counted, later ones are not in the trace",
                   timeOfDay(options_.clock()),
                   static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
@@ -137,7 +137,7 @@ Result<DrainTotals> Drainer::finish(const fs::path& output, std::function<MetaRo
                               options_.replace,
                               options_.progress.part(0.2, 1),
                               std::move(lastMeta)};
-  options_.progress("storing what is left", 0);
+  options_.progress("storing the remaining records", 0);
   if (const auto closed = closeAll(); !closed)
     return cannotFinish(closed.error(), completion);
   if (const std::uint32_t unread = images_->waiting(); unread > 0)

@@ -29,8 +29,8 @@ std::string Stall::whileItLasts() const {
 
 std::string Stall::whenItEnded(const ClockTriple& now) const {
   return fmt::format(
-      "from {} to {} nothing could be stored ({}): what the spool could not hold meanwhile is lost "
-      "and counted",
+      "from {} to {} nothing could be stored ({}): records that did not fit into the spool were "
+      "lost and counted",
       timeOfDay(since_),
       timeOfDay(now),
       why_);
@@ -38,7 +38,7 @@ std::string Stall::whenItEnded(const ClockTriple& now) const {
 
 std::string Stall::whenItDidNotEnd() const {
   return fmt::format(
-      "from {} on the trace could not grow any more ({}): what came after is lost and counted",
+      "from {} on the trace could not grow any more ({}): later records were lost and counted",
       timeOfDay(since_),
       why_);
 }

@@ -35,11 +35,10 @@ void Thinning::update(double shareLeft,
 
 std::string Thinning::describe(std::uint32_t every) const {
   if (isOfRanges())
-    return fmt::format(
-        "one of {} ranges \"{}\" is in it in full, of the others nothing", every, capture_.range);
+    return fmt::format("it has only one of {} ranges \"{}\", in full", every, capture_.range);
   return fmt::format(
-      "one of {} iterations is in it in full, of the others when they were, and of processes "
-      "without iterations one second of {}",
+      "it has one of {} iterations in full, the times of the others, and one of {} seconds of "
+      "processes without iterations",
       every,
       oneOf_);
 }

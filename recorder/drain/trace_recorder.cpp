@@ -73,8 +73,7 @@ void TraceRecorder::addPartMissing(std::uint64_t records) {
   note.severity = model::Severity::Warning;
   note.source = "recorder";
   const std::string text = fmt::format(
-      "the unfinished trace was removed or replaced: what it alone had, at least {} records, is "
-      "lost",
+      "the unfinished trace was removed or replaced: at least {} records that only it had are lost",
       records);
   note.text = text;
   sink_->add(note);

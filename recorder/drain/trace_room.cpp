@@ -81,7 +81,7 @@ Result<void> TraceRoom::check(std::uint64_t spoolBytes) const {
     return {};
   return Error{
       ErrorCode::Io,
-      fmt::format("its disk has {} KiB left and finishing it takes {}", left >> 10, needed >> 10)};
+      fmt::format("its disk has {} KiB left, and finishing it needs {}", left >> 10, needed >> 10)};
 }
 
 }  // namespace sonde::recorder

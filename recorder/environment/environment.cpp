@@ -80,10 +80,11 @@ Result<Installation> findInstallation() {
     return Error{ErrorCode::NotFound,
                  fmt::format("{} is missing: install Sonde again", installation.preload.string())};
   if (installation.preload.string().find_first_of(" :") != std::string::npos)
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: a blank or colon cannot stand in LD_PRELOAD: move Sonde to a "
-                             "folder without them",
-                             installation.preload.string())};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "{}: LD_PRELOAD cannot contain a blank or colon: move Sonde to a folder without them",
+            installation.preload.string())};
   return installation;
 }
 

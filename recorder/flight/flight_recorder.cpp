@@ -47,9 +47,8 @@ void FlightRecorder::finish() {
   if (storing_.joinable())
     storing_.join();
   for (const Wanted& wanted : std::exchange(wanted_, {}))
-    wanted.answer(
-        Error{ErrorCode::Unsupported,
-              "the recording has ended: what it holds is in " + options_.output.string()});
+    wanted.answer(Error{ErrorCode::Unsupported,
+                        "the recording has ended: its records are in " + options_.output.string()});
 }
 
 DrainProgress FlightRecorder::look(bool isFrozen) {
@@ -83,12 +82,12 @@ void FlightRecorder::sayHowShort(const FlightRing::Look& look) {
                         static_cast<double>(options_.lastNs) / static_cast<double>(kept);
   const bool isPossible = needed / 2 <= static_cast<double>(std::max(look.liveImages, 1U)) *
                                             wire::kMaxSlots * wire::kSlotBytes;
-  options_.say(fmt::format("of --last {:.4g} s the spool has room for {:.2g} s at this rate: {}",
-                           static_cast<double>(options_.lastNs) / 1e9,
-                           static_cast<double>(kept) / 1e9,
-                           isPossible ? fmt::format("--spool-limit {:.0f}MiB would have for all",
-                                                    std::ceil(needed / (1 << 20)))
-                                      : "no --spool-limit has for all"));
+  options_.say(fmt::format(
+      "at this rate the spool has room for {1:.2g} s of --last {0:.4g} s: {2}",
+      static_cast<double>(options_.lastNs) / 1e9,
+      static_cast<double>(kept) / 1e9,
+      isPossible ? fmt::format("give --spool-limit {:.0f}MiB", std::ceil(needed / (1 << 20)))
+                 : "no --spool-limit is large enough"));
 }
 
 // Dumps while the ring still holds the events before the crash. A second crash meanwhile is in the
@@ -99,7 +98,7 @@ void FlightRecorder::dumpCrash(std::int64_t nowNs) {
   nextCrashDumpNs_ = nowNs + options_.lastNs / 2;
   const std::uint32_t before = page_.words().crashDumps.fetch_add(1);
   if (before == kMostCrashDumps)
-    notes_.noteWarning(fmt::format("{} crashes were written beside this trace; later ones were not",
+    notes_.noteWarning(fmt::format("{} crashes were dumped beside this trace; later ones were not",
                                    kMostCrashDumps));
   if (before < kMostCrashDumps)
     dump(why, [](const Result<std::string>&) {});

@@ -27,7 +27,7 @@ CommandPath refusal(const std::string& name, int error) {
   if (error == EISDIR)
     return {"", kExitNotExecutable, fmt::format("{}: is a folder, not a program", name)};
   if (error == EACCES)
-    return {"", kExitNotExecutable, fmt::format("{}: may not be run: try chmod +x", name)};
+    return {"", kExitNotExecutable, fmt::format("{}: not executable: try chmod +x", name)};
   return {
       "", kExitNotExecutable, fmt::format("{}: {}", name, std::generic_category().message(error))};
 }

@@ -21,7 +21,7 @@ constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
 // Uses read(2): a stream's buffer throws if the process ends between open and read.
 Result<std::string> readProcFile(pid_t pid, const char* name) {
-  const Error gone{ErrorCode::NotFound, fmt::format("process {} has gone", pid)};
+  const Error gone{ErrorCode::NotFound, fmt::format("process {} is gone", pid)};
   const int file = open(fmt::format("/proc/{}/{}", pid, name).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0 && isPassing(errno))
     return Error{ErrorCode::Busy,

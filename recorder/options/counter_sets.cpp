@@ -111,7 +111,7 @@ Result<std::string> counterMetrics(std::string_view wanted) {
   }
   if (list.metrics().size() > wire::kMostDeviceMetrics)
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("--counters: {} metrics, of at most {}",
+                 fmt::format("--counters: {} metrics, at most {} are possible",
                              list.metrics().size(),
                              wire::kMostDeviceMetrics)};
   return fmt::format("{}", fmt::join(list.metrics(), ","));

@@ -34,11 +34,11 @@ Result<std::string> moduleCategories(const std::vector<std::string>& items) {
     if (at == std::string::npos || !isModuleName(name))
       return Error{
           ErrorCode::InvalidArgument,
-          fmt::format("'{}' names no category of a module: write it as my_env=simulator", item)};
+          fmt::format("'{}' is not MODULE=CATEGORY: write it like my_env=simulator", item)};
     if (std::find(kCategories.begin(), kCategories.end(), category) == kCategories.end())
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("'{}' is no category: choose among framework, simulator, other, and "
-                               "python for what is not to be recorded",
+                   fmt::format("'{}' is not a category: choose framework, simulator, other, or "
+                               "python to leave the module out",
                                category)};
     text += (text.empty() ? "" : ",") + item;
   }

@@ -90,7 +90,7 @@ Result<std::uint32_t> parseSources(const std::string& list) {
   for (const Wanted& wanted : split(list)) {
     if (wanted.source == nullptr)
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("'{}' is no source: choose among {}", wanted.name, knownNames())};
+                   fmt::format("'{}' is not a source: choose among {}", wanted.name, knownNames())};
     if (wanted.removed)
       mask &= ~bitOf(wanted.source->probe);
     else

@@ -51,10 +51,10 @@ Result<Json> readTexts(const toml::node& node) {
   Json texts = Json::array();
   const auto* list = node.as_array();
   if (list == nullptr)
-    return expected("a text, or a list of texts,");
+    return expected("a string, or a list of strings,");
   for (const toml::node& item : *list) {
     if (!item.is_string())
-      return expected("a list of texts");
+      return expected("a list of strings");
     texts.push_back(item.as_string()->get());
   }
   return texts;
@@ -164,7 +164,7 @@ Result<Json> PlanReader::readCollection(const toml::key& key,
     SONDE_TRY(readKey({&kSchedule, &kSelection}, name, node, collection));
   if (!collection.contains("of"))
     return at(key.source().begin,
-              fmt::format("the collection '{}' lacks of = \"…\", which says what it is made of: {}",
+              fmt::format("the collection '{}' lacks of = \"…\", which names its tensors: {}",
                           key.str(),
                           fmt::join(kBuiltIn, ", ")));
   return collection;
@@ -203,13 +203,12 @@ Result<std::string> parseTensorPlan(const std::string& text, const std::string& 
     SONDE_TRY_ASSIGN(const Json plan, PlanReader(path).read(toml::parse(text, path)));
     std::string given = plan.dump();
     if (given.size() > kMostBytes)
-      return Error{
-          ErrorCode::InvalidArgument,
-          fmt::format("{}: {} bytes are too many, {} is the most: name iterations by every, "
-                      "start and end instead of one by one",
-                      path,
-                      given.size(),
-                      kMostBytes)};
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{}: {} bytes are too many, the limit is {}: select iterations by "
+                               "every, start and end instead of one by one",
+                               path,
+                               given.size(),
+                               kMostBytes)};
     return given;
   } catch (const toml::parse_error& error) {
     const auto& place = error.source().begin;

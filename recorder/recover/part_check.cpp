@@ -49,18 +49,18 @@ std::string whatHappened(const Session& session, State state) {
     return fmt::format("the unfinished trace {} was replaced by another recording",
                        manifest.part.string());
   if (state == State::BegunAnew)
-    return fmt::format("{} was begun anew", manifest.part.string());
+    return fmt::format("{} was started again", manifest.part.string());
   if (outputIsOfAnother(session))
-    return fmt::format("{} is not there any more ({} is of another recording)",
+    return fmt::format("{} is gone ({} belongs to another recording)",
                        manifest.part.string(),
                        manifest.output.string());
-  return fmt::format("{} is not there any more", manifest.part.string());
+  return fmt::format("{} is gone", manifest.part.string());
 }
 
 // Nothing may be moved over a file that another recording writes.
 std::string whatToDo(const Session& session, State state) {
   if (state == State::OfAnother)
-    return "give -f to write what is left, with the rest counted as lost";
+    return "give -f to write the remaining records and count the others as lost";
   if (outputIsOfAnother(session))
     return "give -f to write a trace without them; if it was only moved, move it back there, with "
            "its -wal";
@@ -81,7 +81,7 @@ PartCheck checkPart(const Session& session) {
 
 Error partGone(const Session& session, const PartCheck& check) {
   return {ErrorCode::NotFound,
-          fmt::format("{}, and with it at least {} records that the spool has no more: {}",
+          fmt::format("{}, with at least {} records that are no longer in the spool: {}",
                       whatHappened(session, check.state),
                       check.recordsGone,
                       whatToDo(session, check.state))};

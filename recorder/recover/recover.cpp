@@ -135,10 +135,10 @@ bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOpti
 // Fails with the reason if the whole trace may not be written to the options' output.
 Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
   if (session.manifest && samePlace(options.output, session.manifest->output))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} is where this session's own trace goes: leave out -o, or name "
-                             "another file",
-                             options.output.string())};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("{} is the name of this session's own trace: omit -o, or name another file",
+                    options.output.string())};
   SONDE_TRY(store::checkName(options.output, options.replace));
   for (const fs::path& file : store::filesOf(store::partOf(options.output)))
     if (isThere(file))
@@ -182,7 +182,7 @@ Result<Recovered> fillCopy(const Session& session,
   const auto totals =
       drainer ? (*drainer)->finish(options.output) : cannotWrite(drainer.error(), completion);
   if (!totals && totals.error().code == ErrorCode::Corrupt && hasOwn)
-    return damagedPart(session.manifest->part, "a copy of it cannot be gone on with", completion);
+    return damagedPart(session.manifest->part, "a copy of it cannot be continued", completion);
   SONDE_TRY_ASSIGN(recovered.totals, totals);
   return recovered;
 }
@@ -295,10 +295,10 @@ Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& op
   if (!options.output.empty())
     return writeCopy(session, options);
   if (!session.manifest)
-    return Error{ErrorCode::NotFound,
-                 fmt::format("{} has no manifest.json that says where its trace belongs: name the "
-                             "trace with -o",
-                             session.folder.string())};
+    return Error{
+        ErrorCode::NotFound,
+        fmt::format("{} has no manifest.json with the name of its trace: name the trace with -o",
+                    session.folder.string())};
   return finishPart(session, options);
 }
 

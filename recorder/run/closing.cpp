@@ -52,7 +52,7 @@ Result<RecordingSummary> finishInterruptibly(Finish finish,
       asked += insists(*signal) ? 1 : 0;
     }
     if (before == 0 && asked == 1)
-      say("the job has ended, the trace is being finished: once more to leave it unfinished");
+      say("the job has ended and Sonde finishes the trace: repeat to leave it unfinished");
   }
   thread.detach();
   return Error{ErrorCode::Io, "the trace is unfinished: finish it with sonde recover"};

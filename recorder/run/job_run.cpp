@@ -63,7 +63,7 @@ Error cannotBegin(const Error& error, const fs::path& part) {
   return {
       error.code,
       error.code == ErrorCode::NoSpace
-          ? fmt::format("{} has no room ({}): make some, or give another place with -o",
+          ? fmt::format("{} has no room ({}): free some space, or give another place with -o",
                         part.string(),
                         error.message)
           : fmt::format(
@@ -246,7 +246,7 @@ class JobRun {
   // not wait. Empty: it may be used.
   static std::string hindranceOf(const launcher::RunOutcome& outcome) {
     if (outcome.askedToEnd)
-      return "a signal said that the job was to end";
+      return "a signal requested the job's end";
     if (outcome.waitStatus != 0)
       return "the job has failed";
     return outcome.restRunning ? "processes of the job still run" : "";

@@ -90,13 +90,12 @@ Result<fs::path> outputPath(const OutputRequest& request) {
 }
 
 Error partTaken(const fs::path& part, const fs::path& session) {
-  return {
-      ErrorCode::Busy,
-      fmt::format("{} is a recording that goes on or was cut off: give another name with -o; or "
-                  "finish it with sonde recover{}{}, or give -f to drop it",
-                  part.string(),
-                  session.empty() ? "" : " ",
-                  session.empty() ? "" : shellQuoted(session.string()))};
+  return {ErrorCode::Busy,
+          fmt::format("{} is a recording that is running or was interrupted: give another name "
+                      "with -o; or finish it with sonde recover{}{}, or give -f to drop it",
+                      part.string(),
+                      session.empty() ? "" : " ",
+                      session.empty() ? "" : shellQuoted(session.string()))};
 }
 
 Result<void> claimOutput(const fs::path& output, bool force) {
@@ -104,7 +103,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
   fs::create_directories(output.parent_path(), failure);
   if (failure)
     return Error{ErrorCode::Io,
-                 fmt::format("cannot make the folder {}: {}: give another place with -o",
+                 fmt::format("cannot create the folder {}: {}: give another place with -o",
                              output.parent_path().string(),
                              failure.message())};
   const fs::path part = store::partOf(output);

@@ -103,7 +103,7 @@ void Recording::start(pid_t mainPid) {
   share_.jobBegins();
   if (!options_.capture.isAll())
     drainer_->noteWarning(
-        fmt::format("recorded in part (--capture {}): outside of it there are iterations alone",
+        fmt::format("recorded in part (--capture {}): outside of it only iterations were recorded",
                     options_.capture.text));
   // The main process is known without /proc, so that it is stored even if it ends immediately.
   if (options_.sampleInterval.count() > 0)
@@ -129,14 +129,15 @@ void Recording::start(pid_t mainPid) {
 }
 
 void Recording::noteNotFollowed(const std::string& program, const std::string& reason) {
-  drainer_->noteWarning(fmt::format("{} is not recorded ({}): it runs as it is", program, reason));
+  drainer_->noteWarning(
+      fmt::format("{} is not recorded ({}): it runs without Sonde", program, reason));
   drainer_->notes().addLoss("process", "exec", "not followed", 1);
   drainer_->notes().setMeta("not_followed", fmt::format("{}: {}", program, reason));
 }
 
 void Recording::noteOtherNcclPlugin(const std::string& plugin) {
   drainer_->noteWarning(fmt::format(
-      "of nccl only the calls are recorded: NCCL loads one profiler plugin, which is another: {}",
+      "nccl records calls only: NCCL loads one profiler plugin, and this is another tool's: {}",
       plugin));
 }
 
@@ -231,9 +232,9 @@ void Recording::obey() {
     if (flight_)
       flight_->dump("sonde ctl dump", answer);
     else
-      answer(Error{ErrorCode::Unsupported,
-                   "it stores all the time, and has nothing to dump: that is for sonde run "
-                   "--last"});
+      answer(Error{
+          ErrorCode::Unsupported,
+          "it stores records continuously and has nothing to dump: dump needs sonde run --last"});
   });
   if (isDumpWanted_.exchange(false) && flight_)
     flight_->dump("SIGUSR2", [](const Result<std::string>&) {});
@@ -312,7 +313,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning,
     drainer_->notes().setMeta("recorder_beside_ppm", std::to_string(*ppm));
   if (restRunning) {
     stopJobRecording("the job has ended");
-    drainer_->noteWarning("processes of the job still run: they are not recorded any more");
+    drainer_->noteWarning("processes of the job still run: they are no longer recorded");
   }
   drain(true);
   capture_.reset();
@@ -353,7 +354,7 @@ void Recording::noteCosts(const CostsFound& found) {
                     fmt::gmtime(std::chrono::system_clock::to_time_t(found.measured))));
   if (!found.whyNoCuda.empty())
     drainer_->noteWarning(
-        fmt::format("what recording calls of CUDA costs was not measured: {}", found.whyNoCuda));
+        fmt::format("the cost of recording CUDA calls was not measured: {}", found.whyNoCuda));
 }
 
 void Recording::noteRefused() {

@@ -56,15 +56,15 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
        "torch"},
   };
   if (options.calibrate.blockIterations != 0 && (probeMask & wire::kMaskableProbes) == 0)
-    return "--calibrate has no probe to switch off: give --sources one besides annotation, nvtx "
-           "and system";
+    return "--calibrate has no probe to switch off: give --sources a probe other than annotation, "
+           "nvtx and system";
   if (options.calibrate.blockIterations != 0 &&
       options.capture.kind == wire::CaptureRule::Kind::Range)
-    return "--calibrate goes by iterations, and --capture range:NAME does not: give one of them, "
-           "or --capture iterations:A-B";
+    return "--calibrate needs iterations, and --capture range:NAME has none: give one of them, or "
+           "--capture iterations:A-B";
   for (const Need& need : needs) {
     if (need.isGiven && (probeMask >> static_cast<unsigned>(need.probe) & 1U) == 0)
-      return fmt::format("{} the {} probe, which does not record in this run: give --sources +{}",
+      return fmt::format("{} the {} probe, which is off: give --sources +{}",
                          need.options,
                          need.source,
                          need.source);

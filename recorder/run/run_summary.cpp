@@ -82,7 +82,7 @@ std::vector<std::string> droppedLines(const std::map<std::string, std::uint64_t>
                                 total == 1 ? "1 record was" : fmt::format("{} records were", total),
                                 reasons));
   if (names > 0)
-    lines.push_back(fmt::format("{} lost: what is named so is called (name lost)",
+    lines.push_back(fmt::format("{} lost and replaced by (name lost)",
                                 names == 1 ? "1 name was" : fmt::format("{} names were", names)));
   return lines;
 }
@@ -103,7 +103,7 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
                   "read {} and wrote {}",
                   summary.seconds,
                   summary.unrecordedSeconds > 0
-                      ? fmt::format("run, all but the last {:.1f} s ", summary.unrecordedSeconds)
+                      ? fmt::format("run, except the last {:.1f} s, ", summary.unrecordedSeconds)
                       : "",
                   static_cast<double>(summary.recorderCpuNs) / 1e9,
                   sized(summary.recorderBytes),

@@ -159,7 +159,8 @@ Result<FoundRecording> findRecording(pid_t pid, const std::vector<fs::path>& pla
   if (found.empty() && process.user != ::geteuid() && ::geteuid() != 0)
     return Error{
         ErrorCode::InvalidArgument,
-        fmt::format("process {} is of user {}: ask as that user", pid, nameOf(process.user))};
+        fmt::format(
+            "process {} is of user {}: send the request as that user", pid, nameOf(process.user))};
   if (found.empty())
     return notFound(fmt::format(
         "process {} is not recorded: give the PID of a `sonde run`, or of a process under one",
@@ -171,9 +172,8 @@ Result<FoundRecording> findRecording(pid_t pid, const std::vector<fs::path>& pla
     return ambiguous(pid, found);
   if (found.empty() || !launcherRuns(found.front().manifest))
     return notFound(
-        fmt::format("the recorder of process {} is dead: sonde recover goes on with the recording, "
-                    "and finishes "
-                    "its trace",
+        fmt::format("the recorder of process {} is dead: `sonde recover` continues the recording "
+                    "and finishes its trace",
                     pid));
   return found.front();
 }

@@ -21,9 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kWhatToName =
-    "name the folder that was given to --spool, the folder of a session in it "
-    "(PLACE/sonde-UID/PID-HEX), one of the session's .spool files, or the .part that its recorder "
-    "left";
+    "name the folder of --spool, the folder of a session in it (PLACE/sonde-UID/PID-HEX), one of "
+    "the session's .spool files, or the session's .part";
 
 bool isSame(const fs::path& one, const fs::path& other) {
   std::error_code ignored;
@@ -91,8 +90,7 @@ Error withoutSession(const fs::path& path,
   const std::string searched = fmt::format("{}", fmt::join(names, ", "));
   if (state.session.empty())
     return notFound(
-        fmt::format("no session in {} was writing {}: name its folder, in the --spool "
-                    "of that run",
+        fmt::format("no session in {} wrote {}: name its folder, in the --spool of that run",
                     searched,
                     path.string()));
   return notFound(

@@ -82,7 +82,7 @@ Result<Manifest> readManifest(const std::filesystem::path& folder) {
   if (!in.is_object() || numberOf<int>(in, "version") != kManifestVersion ||
       textOf(in, "output").empty() || textOf(in, "part").empty())
     return Error{ErrorCode::Corrupt,
-                 fmt::format("{}: is damaged or of another version of Sonde", path.string())};
+                 fmt::format("{}: is damaged, or from another version of Sonde", path.string())};
   Manifest manifest;
   manifest.session = textOf(in, "session");
   manifest.output = textOf(in, "output");

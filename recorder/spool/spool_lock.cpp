@@ -58,11 +58,11 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
       return lock;
     }
     return Error{ErrorCode::NotFound,
-                 fmt::format("{} was just finished by another process", folder.string())};
+                 fmt::format("another process just finished {}", folder.string())};
   }
   if (errno == EAGAIN || errno == EACCES)
     return Error{ErrorCode::Busy,
-                 fmt::format("{} is being recorded or recovered by {}: that will finish the trace",
+                 fmt::format("{1} records or recovers {0}, and will finish the trace",
                              folder.string(),
                              readHolder(fd))};
   return Error{ErrorCode::Io,

@@ -91,7 +91,7 @@ PlaceCheck checkMemoryPlace(PlaceCheck check, bool named, std::uint64_t freeByte
   if (headroom && *headroom < kMinTmpfsFree)
     return refuse(
         check,
-        fmt::format("it is in memory, of which the cgroup has only {} MiB left", *headroom >> 20));
+        fmt::format("it is in memory, and the cgroup has only {} MiB left", *headroom >> 20));
   return check;
 }
 
@@ -185,10 +185,10 @@ PlaceCheck checkPlace(const fs::path& place, bool named, std::uint64_t limitByte
   check.fileSystem =
       known == std::end(kFileSystems) ? fmt::format("file system {:#x}", magic) : known->name;
   if (known == std::end(kFileSystems) || !known->usable)
-    return refuse(check,
-                  fmt::format("{} cannot promise allocated space to a mapping", check.fileSystem));
+    return refuse(
+        check, fmt::format("{} cannot guarantee allocated space for a mapping", check.fileSystem));
   if (const std::string broken = brokenPromise(place, check.fileSystem); !broken.empty())
-    return refuse(check, fmt::format("{} cannot promise allocated space to a mapping", broken));
+    return refuse(check, fmt::format("{} cannot guarantee allocated space for a mapping", broken));
   if (access(place.c_str(), W_OK | X_OK) != 0)
     return refuse(check, std::generic_category().message(errno));
   if (magic == TMPFS_MAGIC)

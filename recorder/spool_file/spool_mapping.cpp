@@ -70,8 +70,9 @@ Result<void> SpoolMapping::map(Access access) {
   if (!S_ISREG(info.st_mode) || info.st_size < static_cast<off_t>(kSlotBytes))
     return Error{
         ErrorCode::Corrupt,
-        fmt::format("{}: is no spool file, or was cut short: its header should take 64 KiB",
-                    path_.string())};
+        fmt::format(
+            "{}: is not a spool file, or was cut short: it is smaller than the header of 64 KiB",
+            path_.string())};
   const std::size_t bytes = mappableBytes(info);
   const int protection = writable_ ? PROT_READ | PROT_WRITE : PROT_READ;
   void* address = ::mmap(nullptr, bytes, protection, MAP_SHARED, fd_, 0);

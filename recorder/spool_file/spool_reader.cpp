@@ -41,7 +41,8 @@ std::uint64_t ticksOf(const wire::FileHeader& header) {
 Result<SpoolIdentity> readIdentity(const SpoolMapping& file) {
   const wire::FileHeader& from = file.header();
   if (std::memcmp(from.magic, wire::kSpoolMagic, sizeof from.magic) != 0)
-    return corrupt(file.path(), "is no spool file: it does not begin with the spool's magic bytes");
+    return corrupt(file.path(),
+                   "is not a spool file: it does not begin with the spool's magic bytes");
   if (from.version != wire::kSpoolVersion)
     return Error{ErrorCode::Unsupported,
                  fmt::format("{}: spool version {}, this Sonde reads {}",
@@ -51,7 +52,7 @@ Result<SpoolIdentity> readIdentity(const SpoolMapping& file) {
   if (from.slotBytes != kSlotBytes || from.pid <= 0)
     return corrupt(file.path(), "has a damaged header");
   if (from.clock != wire::ClockKind::Tsc && from.clock != wire::ClockKind::Monotonic)
-    return corrupt(file.path(), "has a damaged header: its clock is none that exists");
+    return corrupt(file.path(), "has a damaged header: its clock is unknown");
   SpoolIdentity identity;
   identity.pid = from.pid;
   identity.parentPid = from.parentPid;

@@ -42,7 +42,7 @@ std::unique_ptr<NvmlLibrary> NvmlLibrary::open(std::string& whyNot) {
   if (library->isStarted_ && library->deviceGetCount != nullptr &&
       library->deviceGetHandleByIndex != nullptr && library->deviceGetUuid != nullptr)
     return library;
-  whyNot = fmt::format("NVML does not start (status {})", status);
+  whyNot = fmt::format("NVML cannot be initialised (status {})", status);
   return nullptr;
 }
 

@@ -211,7 +211,7 @@ TEST_F(BadTraces, TimesThatAreNoneAreNamed) {
              {"report", path}, {"report", path, "--raw"}, {"breakdown", path, "--raw"}}) {
       const Finished refused = sonde(words);
       EXPECT_EQ(refused.status, 3) << refused.err;
-      EXPECT_THAT(refused.err, HasSubstr("which are no times"));
+      EXPECT_THAT(refused.err, HasSubstr("which are not valid times"));
     }
   }
 }

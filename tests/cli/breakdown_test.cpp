@@ -342,7 +342,7 @@ TEST_F(BreakdownVerb, AllVerbsRefuseTimesThatAreNone) {
   for (const char* verb : {"breakdown", "report", "stats"}) {
     const Finished refused = sonde({verb, path});
     EXPECT_EQ(refused.status, 3) << verb << ": " << refused.out;
-    EXPECT_THAT(refused.err, HasSubstr("no times")) << verb;
+    EXPECT_THAT(refused.err, HasSubstr("not valid times")) << verb;
   }
 }
 

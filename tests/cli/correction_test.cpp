@@ -205,7 +205,7 @@ TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
   EXPECT_THAT(sonde({"report", write(1, none)}).out, HasSubstr("No iterations: mark them"));
   const Finished refused = sonde({"diff", masked, masked});
   EXPECT_EQ(refused.status, 3);
-  EXPECT_THAT(refused.err, HasSubstr("no iteration of A is left to compare: in none of them did "));
+  EXPECT_THAT(refused.err, HasSubstr("A has no iteration left to compare: in none of them did "));
 }
 
 class CorrectedDiff : public Verbs {

@@ -260,9 +260,9 @@ TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
   refused(sonde({"diff", run, run, "--skip", "-1"}),
           2,
           "'-1' is not a whole number from 0 to 999999999");
-  refused(sonde({"diff", run, run, "--skip", "1.5"}), 2, "'1.5' is no whole number");
+  refused(sonde({"diff", run, run, "--skip", "1.5"}), 2, "'1.5' is not a whole number");
   refused(sonde({"diff", run, "/nowhere.sonde"}), 3, "/nowhere.sonde");
-  refused(sonde({"diff", run, run, "--skip", "30"}), 3, "no iteration of A is left");
+  refused(sonde({"diff", run, run, "--skip", "30"}), 3, "A has no iteration left");
   fs::create_directories(folder_ / "empty");
   refused(sonde({"diff", run, folder_ / "empty"}), 3, "has no traces: name one");
   const std::string none = writeRun("none.sonde", runOf(0, 0), 0);

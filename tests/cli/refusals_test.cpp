@@ -109,16 +109,16 @@ constexpr BadImport kBadImports[] = {
     {"perf.data", "PERFILE2 ", 3, "Linux's perf"},
     {"run.zip", "PK\x03\x04", 3, "is a zip archive: unpack it"},
     {"run.json.zst", "\x28\xB5\x2F\xFD", 3, "is compressed by zstd: unpack it"},
-    {"utf16.json", "\xFF\xFE{", 3, "is text in UTF-16: make UTF-8 of it"},
+    {"utf16.json", "\xFF\xFE{", 3, "is text in UTF-16: convert it to UTF-8"},
     {"et.json",
      R"({"schema": "1.0.2-chakra.0.0.4", "nodes": []})",
      3,
-     "is an execution trace of PyTorch: make Chakra's of it with chakra_converter"},
+     "is an execution trace of PyTorch: convert it with chakra_converter"},
     {"times.json",
      R"([{"ph": "X", "ts": "soon"}, {"ph": "X"}, {"ph": "Z", "ts": 1}])",
      3,
-     "none of its 3 events can be imported: 2 have no time"},
-    {"text.json", "no JSON", 3, "no JSON object or array begins at byte 0"},
+     "none of its 3 events can be imported: 2 have no readable time"},
+    {"text.json", "no JSON", 3, "expected a JSON object or array at byte 0"},
     {"cut.json",
      R"({"traceEvents": [{"ph": "X", "ts": 1,)",
      3,
@@ -129,17 +129,17 @@ constexpr BadImport kBadImports[] = {
      "[1, 2]",
      3,
      "none of its 2 events can be read; the first is the event at byte 1"},
-    {"other.json", R"({"name": "no trace"})", 3, "there are no \"traceEvents\" in it"},
-    {"none.json", R"({"traceEvents": []})", 3, "there are no \"traceEvents\" in it"},
-    {"word.json", R"({"traceEvents": "none"})", 3, "there are no \"traceEvents\" in it"},
+    {"other.json", R"({"name": "no trace"})", 3, "it has no \"traceEvents\""},
+    {"none.json", R"({"traceEvents": []})", 3, "it has no \"traceEvents\""},
+    {"word.json", R"({"traceEvents": "none"})", 3, "it has no \"traceEvents\""},
     {"cut.0.et",
      "\x07\x0a\x05"
      "0.0",
      3,
      "the message at byte 0 is cut off after 5 of its 7 bytes"},
-    {"giant.0.et", "\xff\xff\xff\xff\x7f", 3, "says that it has 34359738367 bytes"},
+    {"giant.0.et", "\xff\xff\xff\xff\x7f", 3, "claims to have 34359738367 bytes"},
     {"folder", nullptr, 3, "is a folder: give the trace file itself"},
-    {"pipe", nullptr, 3, "is no regular file: give the trace file itself"}};
+    {"pipe", nullptr, 3, "is not a regular file: give the trace file itself"}};
 
 TEST_F(Refusals, WhatCannotBeImportedIsNamedWithThePlaceInIt) {
   const std::string out = folder_ / "out.sonde";
@@ -217,7 +217,7 @@ TEST_F(Refusals, APipeIsNoTrace) {
   for (const std::string verb : {"breakdown", "report", "check"}) {
     const Finished finished = sonde({verb, pipe});
     expectRefusal(finished, verb, 3);
-    EXPECT_THAT(finished.err, HasSubstr("'" + pipe + "' is no regular file"));
+    EXPECT_THAT(finished.err, HasSubstr("'" + pipe + "' is not a regular file"));
   }
 }
 
@@ -239,7 +239,7 @@ TEST_F(Refusals, ANumberThatIsNotAboveZeroIsNamed) {
 TEST_F(Refusals, ATraceIsNotImported) {
   const Finished finished = sonde({"import", "-o", folder_ / "out.sonde", trace()});
   expectRefusal(finished, "import", 3);
-  EXPECT_THAT(finished.err, HasSubstr("is a trace of Sonde's own: 'sonde merge' joins traces"));
+  EXPECT_THAT(finished.err, HasSubstr("is a Sonde trace: join traces with 'sonde merge'"));
 }
 
 TEST_F(Refusals, AnUnfinishedTraceIsNamedByWhatItWillBe) {
@@ -248,8 +248,8 @@ TEST_F(Refusals, AnUnfinishedTraceIsNamedByWhatItWillBe) {
   expectRefusal(finished, "report", 3);
   EXPECT_EQ(finished.err,
             "sonde report: '" + folder_ / "k.sonde" +
-                "' is not finished: 'sonde recover' finishes it; '" + folder_ / "k.sonde.part" +
-                "' can be read as it is\n");
+                "' is not finished: finish it with 'sonde recover', or read '" +
+                folder_ / "k.sonde.part" + "' as it is\n");
 }
 
 TEST_F(Refusals, OutputThatIsLostIsStatus3) {
@@ -335,7 +335,7 @@ TEST_F(Refusals, AnInputIsNotReplacedByTheOutput) {
       call.insert(call.end(), {"-f", "-o", output});
       const Finished finished = sonde(call);
       expectRefusal(finished, words.front(), 2);
-      EXPECT_THAT(finished.err, HasSubstr("is an input, too: give -o another name"));
+      EXPECT_THAT(finished.err, HasSubstr("is also an input: give -o another name"));
       EXPECT_EQ(test::readText(input), before);
     }
     EXPECT_TRUE(fs::is_symlink(link) && fs::exists(link + "-2.part"));
@@ -391,7 +391,7 @@ TEST_F(Refusals, WhatIsNoSessionIsNotRecovered) {
         words.insert(words.end(), {"-o", out});
       const Finished finished = sonde(words);
       expectRefusal(finished, "recover", 3);
-      EXPECT_THAT(finished.err, HasSubstr("name the folder that was given to --spool"));
+      EXPECT_THAT(finished.err, HasSubstr("name the folder of --spool"));
       EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
     }
   }

@@ -94,7 +94,7 @@ TEST_F(TableExporters, CsvTouchesNothingOfSomebodyElses) {
   };
   fs::create_directory(folder_ / "csv.part");
   test::writeText(folder_ / "csv.part/scalar.csv", "mine");
-  mustRefuse("csv.part' is left of an export that was killed: remove it");
+  mustRefuse("csv.part' is left over from an interrupted export: remove it");
   EXPECT_EQ(test::readText(folder_ / "csv.part/scalar.csv"), "mine");
   test::writeText(folder_ / "csv", "mine");
   mustRefuse("csv' is no folder");
@@ -130,7 +130,7 @@ TEST_F(TableExporters, CsvSaysWhereItCannotBe) {
   test::writeText(folder_ / "file", "");
   const store::Database trace = test::must(store::openTrace(folder_ / "a.sonde"));
   const std::pair<std::string, std::string> calls[] = {
-      {folder_ / "dangling", "' is a link to what is not there: make the folder, or give another"},
+      {folder_ / "dangling", "' is a dangling link: create the folder, or give another"},
       {"/proc/x/c", "' (No such file or directory): give another place with -o"},
       {folder_ / "file/c", "' (Not a directory): give another place with -o"}};
   for (const auto& [where, why] : calls) {

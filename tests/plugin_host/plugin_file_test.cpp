@@ -74,7 +74,7 @@ TEST_F(PluginFiles, OfAnotherAbiAreRefusedWithBothVersions) {
 
 TEST_F(PluginFiles, OfASmallerDescriptorAreRefused) {
   EXPECT_THAT(why(build("size", R"(SONDE_PLUGIN_ABI, 8, "a", "", "", "", start, 0, 0)")),
-              HasSubstr("says that it has 8 bytes"));
+              HasSubstr("has 8 bytes, but ABI"));
 }
 
 TEST_F(PluginFiles, OfANameThatIsNoneAreRefused) {
@@ -97,12 +97,12 @@ TEST_F(PluginFiles, OfANameOfSondesAreRefused) {
 TEST_F(PluginFiles, WithATextThatDoesNotEndAreRefused) {
   EXPECT_THAT(
       why(build("text", R"(SONDE_PLUGIN_HEAD, "a", "", "1234567890123456", "", start, 0, 0)")),
-      HasSubstr("does not end in a zero"));
+      HasSubstr("has no terminating zero"));
 }
 
 TEST_F(PluginFiles, ThatAreProgramsAreRefused) {
   EXPECT_THAT(why(build("program", kGood, "-fPIE -pie -rdynamic")), HasSubstr("a program"));
-  EXPECT_THAT(why(build("fixed", kGood, "-no-pie -rdynamic")), HasSubstr("no shared object"));
+  EXPECT_THAT(why(build("fixed", kGood, "-no-pie -rdynamic")), HasSubstr("not a shared object"));
 }
 
 TEST_F(PluginFiles, AreTakenStripped) {

@@ -94,9 +94,9 @@ TEST(Configuration, ErrorsNameThePlaceAndSuggest) {
       errorOf("[rules]\nstep-outlier = \"fatal\"\n"),
       "sonde.toml:2:16: a severity is expected: use \"off\", \"info\", \"warning\" or \"error\"");
   EXPECT_EQ(errorOf("step-outlier = \"error\"\n"),
-            "sonde.toml:1:1: unknown key 'step-outlier': rules stand in a table [rules]");
+            "sonde.toml:1:1: unknown key 'step-outlier': put rules into a table [rules]");
   EXPECT_EQ(errorOf(""),
-            "sonde.toml:1:1: there is no table [rules]: name the rules that are to run in one");
+            "sonde.toml:1:1: there is no table [rules]: add one with the rules to run");
   EXPECT_THAT(errorOf("[rules\n"), StartsWith("sonde.toml:1:7: "));
 }
 

@@ -60,7 +60,7 @@ TEST_F(TraceName, ADeviceAFolderAndAnOpenFilesNameAreNeverReplaced) {
     const auto refused = checkOutput(name, true);
     ASSERT_FALSE(refused) << name;
     EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
-    EXPECT_NE(refused.error().message.find("no file that could be replaced"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("not a file that can be replaced"), std::string::npos);
   }
   fs::create_directory(file("folder"));
   EXPECT_FALSE(renameTrace(trace, file("folder"), true));
@@ -77,7 +77,7 @@ TEST_F(TraceName, TheNameOfARecordingIsNotTakenByAnotherVerb) {
   const auto refused = checkOutput(file("out.sonde"), true);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
-  EXPECT_NE(refused.error().message.find("is a recording that goes on"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("is a recording that is running"), std::string::npos);
 }
 
 TEST_F(TraceName, ARecordingThatCannotBeReadNowIsKnownByItsLog) {

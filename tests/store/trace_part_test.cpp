@@ -141,7 +141,7 @@ TEST_F(TracePartTest, IsNotMadeInThePlaceOfAnInput) {
     const auto refused = TracePart::claim(output, true, {input});
     ASSERT_FALSE(refused) << output;
     EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
-    EXPECT_NE(refused.error().message.find("is an input, too"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("is also an input"), std::string::npos);
   }
   EXPECT_FALSE(TracePart::claim(input, true, {file("link")}));
   EXPECT_FALSE(TracePart::claim(file("other"), true, {file("other.part")}));

@@ -193,15 +193,14 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   SONDE_TRY(addEntered(best.entered, options.by, naming, result));
   if (result.rawTotalNs == 0 && result.maskedNs > 0)
     return Error{ErrorCode::NotFound,
-                 "all that the trace has is left out: during its iterations probes were off, or "
-                 "less was recorded, or the recorder stored"};
+                 "nothing is left to break down: in all iterations probes were off, recording was "
+                 "partial, or the recorder stored records"};
   if (result.rawTotalNs == 0)
     return Error{ErrorCode::NotFound,
                  options.by.thread
-                     ? "no thread in the trace did anything that takes time, and rows "
-                       "by thread are without devices: leave `thread` out"
-                     : "nothing that takes time was recorded of what the trace's processes did: "
-                       "there is nothing to break down"};
+                     ? "no thread of the trace has events with a duration, and rows by thread "
+                       "exclude devices: omit `thread`"
+                     : "there is nothing to break down: the trace has no events with a duration"};
   return result;
 }
 

@@ -153,8 +153,9 @@ Result<DeviceEvents> readDeviceEvents(const store::Database& trace,
 
 Result<std::uint32_t> shortId(std::int64_t id) {
   if (id < 0 || id > std::numeric_limits<std::uint32_t>::max())
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("the trace is damaged: it names a row {}, and there is none", id)};
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("the trace is damaged: it refers to row {}, which does not exist", id)};
   return static_cast<std::uint32_t>(id);
 }
 

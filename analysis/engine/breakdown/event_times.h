@@ -22,11 +22,12 @@ inline std::int64_t endOf(std::int64_t begin, std::int64_t duration) noexcept {
 inline Result<void> checkTimes(std::int64_t begin, std::int64_t end) {
   if (model::isTime(begin) && (end == kOpenEnd || model::isTime(end)))
     return {};
-  return Error{ErrorCode::Corrupt,
-               fmt::format("the trace is damaged: it has an event from {} to {} ns, which are no "
-                           "times",
-                           begin,
-                           end)};
+  return Error{
+      ErrorCode::Corrupt,
+      fmt::format(
+          "the trace is damaged: it has an event from {} to {} ns, which are not valid times",
+          begin,
+          end)};
 }
 
 }  // namespace sonde::engine::breakdown

@@ -172,7 +172,7 @@ Result<Sums> sumUp(TraceEvents& events,
   for (std::size_t at = 0; at < parts.size(); ++at) {
     if (__builtin_add_overflow(all.wallNs, parts[at].wallNs, &all.wallNs))
       return Error{ErrorCode::Corrupt,
-                   "the times in the trace are too far apart: they add up to more than 292 years"};
+                   "the times in the trace are too far apart: their sum exceeds 292 years"};
     merge(events.processes[at], parts[at], all);
   }
   return all;

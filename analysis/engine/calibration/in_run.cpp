@@ -155,11 +155,10 @@ Result<std::optional<CalibratedCosts>> calibrateInRun(const store::Database& tra
   const std::vector<std::size_t> switched = switchedProbes(costs);
   const Observer observer(costs, switched);
   if (switched.empty())
-    return Error{ErrorCode::NotFound,
-                 "none of the probes that were switched off and on recorded anything"};
+    return Error{ErrorCode::NotFound, "none of the switched probes recorded anything"};
   if (!observer.sawAll())
     return Error{ErrorCode::NotFound,
-                 "no iteration had all probes: record more of them, or smaller blocks "
+                 "no iteration had all probes on: record more iterations, or use smaller blocks "
                  "(--calibrate=N)"};
   std::vector<std::string> probes;
   for (const std::size_t at : switched)

@@ -85,14 +85,14 @@ class Fit {
   Result<Factors> run() {
     if (stretchesOf_.size() < kFewestBlocks)
       return Error{ErrorCode::NotFound,
-                   fmt::format("there are {} blocks of iterations, too few to tell what recording "
-                               "cost: let the job run for {} or more",
+                   fmt::format("{} blocks of iterations are too few to measure the cost of "
+                               "recording: let the job run for {} or more",
                                stretchesOf_.size(),
                                kFewestBlocks)};
     if (freedom() < kLeastFreedom)
       return Error{ErrorCode::NotFound,
-                   fmt::format("there are {} blocks of iterations, too few to tell what {} probes "
-                               "cost: let the job run longer",
+                   fmt::format("{} blocks of iterations are too few to measure the cost of {} "
+                               "probes: let the job run longer",
                                stretchesOf_.size(),
                                probes())};
     VectorXd factors = VectorXd::Ones(probes());
@@ -102,9 +102,9 @@ class Fit {
       const Equations equations = withPriors(equationsOfAll());
       const auto next = solved(equations.left, equations.right);
       if (!next)
-        return Error{ErrorCode::NotFound,
-                     "iterations do not differ in what was recorded of them: nothing tells what "
-                     "recording cost"};
+        return Error{
+            ErrorCode::NotFound,
+            "all iterations recorded the same, so the cost of recording cannot be measured"};
       const double change = (*next - factors).cwiseAbs().maxCoeff();
       factors = *next;
       reweigh(factors);

@@ -31,16 +31,15 @@ void addStretchMeans(const std::vector<double>& durations, std::vector<double>& 
 Error tooFewIterations(std::size_t made) {
   if (made >= kFewestIterations)
     return {ErrorCode::NotFound,
-            fmt::format("none of the {} iterations that the command made tells what recording "
-                        "cost, since the first of a process does not count: have each process "
-                        "make more",
+            fmt::format("none of the {} iterations of the command counts, since the first one of "
+                        "each process is ignored: let each process make more",
                         made)};
-  return {ErrorCode::NotFound,
-          fmt::format("the command made {} iterations, too few to tell what recording cost: have "
-                      "it make {} or more (`with sonde.iteration():`, or steps of a PyTorch "
-                      "optimiser)",
-                      made,
-                      kFewestIterations)};
+  return {
+      ErrorCode::NotFound,
+      fmt::format("the command made {} iterations, too few to measure the cost of recording: let "
+                  "it make {} or more (`with sonde.iteration():`, or steps of a PyTorch optimiser)",
+                  made,
+                  kFewestIterations)};
 }
 
 double trimmedMean(std::vector<double> values) {

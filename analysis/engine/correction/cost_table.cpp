@@ -56,7 +56,7 @@ Result<void> CostTable::readRows(const store::Database& trace) {
       return Error{
           ErrorCode::Corrupt,
           fmt::format(
-              "the trace is damaged: what {} {} costs is no number", row.text(0), row.text(1))};
+              "the trace is damaged: the cost of {} {} is not a number", row.text(0), row.text(1))};
     EventCost cost = usualSplit(row.text(0), row.text(1), meanNs);
     cost.beforeNs = row.optionalReal(6).value_or(cost.beforeNs);
     cost.insideNs = row.optionalReal(7).value_or(cost.insideNs);

@@ -27,8 +27,8 @@ Result<void> checkTimes(std::int64_t begin, std::int64_t duration) {
   if (model::isTime(begin) && model::isTime(duration) && model::isTime(begin + duration))
     return {};
   return Error{ErrorCode::Corrupt,
-               fmt::format("the trace is damaged: it has an event at {} ns for {} ns, which are no "
-                           "times",
+               fmt::format("the trace is damaged: it has an event at {} ns that lasts {} ns, which "
+                           "are not valid times",
                            begin,
                            duration)};
 }

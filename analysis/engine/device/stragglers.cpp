@@ -132,20 +132,18 @@ class Finder {
 
   std::string decide(StragglerVerdict& verdict, const ClockCheck& clocks) const {
     if (collectives_ == 0)
-      return "no collective in which all ranks need each other has more than one rank here";
+      return "no collective that synchronises its ranks has more than one rank in these traces";
     if (!clocks.agree)
       return fmt::format(
-          "ranks do not leave collectives together ({:.3g} ms apart, having come {:.3g} ms apart): "
-          "their clocks differ, or some calls were not recorded",
+          "ranks leave collectives {:.3g} ms apart, after they entered {:.3g} ms apart: their "
+          "clocks differ, or some calls were not recorded",
           static_cast<double>(clocks.endSpreadNs) / 1e6,
           static_cast<double>(clocks.arrivalSpreadNs) / 1e6);
     if (static_cast<std::int64_t>(byIteration_.size()) < kLeastIterations)
-      return fmt::format(
-          "it takes {} iterations with collectives to tell one from chance, and {} "
-          "{} here",
-          kLeastIterations,
-          byIteration_.size(),
-          byIteration_.size() == 1 ? "is" : "are");
+      return fmt::format("{} iterations with collectives are needed to detect one, and {} {} here",
+                         kLeastIterations,
+                         byIteration_.size(),
+                         byIteration_.size() == 1 ? "is" : "are");
     bool isLateByChance = false;
     for (std::size_t at = 0; at < verdict.ranks.size(); ++at) {
       RankLag& rank = verdict.ranks[at];

@@ -277,12 +277,11 @@ Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
   for (const auto& [side, facts] : {std::pair("A", &result.a), std::pair("B", &result.b)})
     if (facts->iterations == 0)
       return Error{ErrorCode::NotFound,
-                   fmt::format("no iteration of {} is left to compare: {}",
+                   fmt::format("{} has no iteration left to compare: {}",
                                side,
                                facts->warmUp > 0 || facts->partial == 0
-                                   ? "leave out fewer at the begin"
-                                   : "in none of them did all probes record that the run was asked "
-                                     "for")};
+                                   ? "skip fewer at the start"
+                                   : "none of them was recorded by all requested probes")};
   Judgement own = judgement;
   own.leastNoiseNs = kLeastShareOfIteration * medianIteration(a, b);
   std::vector<Candidate> candidates = candidatesOf(a, b, own);

@@ -16,7 +16,7 @@ Result<Interval> intervalOf(std::int64_t beginNs, std::int64_t durNs) {
       beginNs <= -kMostNs || endNs >= kMostNs)
     return Error{ErrorCode::Corrupt,
                  fmt::format("the trace is damaged: it has an event at {} ns that lasts {} ns, "
-                             "which are no times",
+                             "which are not valid times",
                              beginNs,
                              durNs)};
   return Interval{beginNs, endNs};

@@ -221,8 +221,8 @@ std::vector<std::string> doubtsOf(const std::vector<TraceFacts>& traces) {
   if (!gap)
     return {};
   return {
-      fmt::format("'{}' and '{}' are {:.1f} s apart: they are of different runs, or their clocks "
-                  "count from different moments",
+      fmt::format("'{}' and '{}' are {:.1f} s apart: they belong to different runs, or their "
+                  "clocks have different origins",
                   gap->before->path.string(),
                   gap->after->path.string(),
                   gap->seconds)};

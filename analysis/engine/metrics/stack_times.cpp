@@ -173,7 +173,7 @@ std::pair<const char*, const char*> needOf(StackClock clock) {
   if (clock == StackClock::Device)
     return {"SELECT 1 FROM slice WHERE kind = 'api' AND stack_id IS NOT NULL",
             "the trace has no stacks of CUDA calls: record it with 'sonde run --sources +stack "
-            "--stacks-at cuda', where CUDA can be recorded ('sonde doctor' says so)"};
+            "--stacks-at cuda' where 'sonde doctor' reports cuda"};
   return {"SELECT 1 FROM stack_sample",
           "the trace has no stacks: record it with 'sonde run --sources +stack'"};
 }
@@ -213,11 +213,11 @@ Result<std::map<std::int64_t, Intervals>> iterationsOf(const store::Database& tr
       times[each.processId].push_back({each.startNs, each.endNs()});
   }
   if (!any)
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("there is no iteration from {} to {}: 'sonde report' tells which "
-                             "there are",
-                             first,
-                             last)};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("there is no iteration from {} to {}: 'sonde report' lists the iterations",
+                    first,
+                    last)};
   for (auto& [process, intervals] : times)
     intervals = normalise(std::move(intervals));
   return times;

@@ -174,12 +174,13 @@ Result<void> checkRange(const Database& trace, const TrimOptions& options) {
   if (range.integer(2) > 0)
     return {};
   if (range.isNull(0))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' has no iterations to cut by: record them with sonde.iteration() "
-                             "or the torch source",
-                             options.input.string())};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "'{}' has no iterations: record them with sonde.iteration() or the torch source",
+            options.input.string())};
   return Error{ErrorCode::InvalidArgument,
-               fmt::format("'{}' has iterations {}-{}, none of {}-{}: give a range within",
+               fmt::format("'{}' has iterations {}-{}, but none in {}-{}: give a range within them",
                            options.input.string(),
                            range.integer(0),
                            range.integer(1),

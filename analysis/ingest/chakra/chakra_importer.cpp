@@ -207,7 +207,7 @@ Result<void> ChakraImporter::addCollective(const ChakraNode& node, const Depende
   if (node.type < ChakraType::Send)
     return {};
   if (!ChakraCollectives::opOf(node)) {
-    result_.values.add([&] { return fmt::format("node {}, whose comm_type is none", node.id); });
+    result_.values.add([&] { return fmt::format("node {}, whose comm_type is unknown", node.id); });
     return {};
   }
   model::Collective collective;
@@ -234,9 +234,8 @@ Result<void> ChakraImporter::checkContent(const std::string& file) const {
                              file,
                              result_.faults.events,
                              result_.faults.first)};
-  return Error{
-      ErrorCode::Corrupt,
-      fmt::format("'{}': there are no nodes with times in it: give the trace of a run", file)};
+  return Error{ErrorCode::Corrupt,
+               fmt::format("'{}': no node has times: give the trace of a run", file)};
 }
 
 Result<void> ChakraImporter::finish() {
@@ -258,10 +257,11 @@ Result<void> ChakraImporter::finish() {
     if (count > 0)
       result_.warnings.push_back(fmt::format("{} {}", count, what));
   };
-  warn(withoutTime_, "nodes have neither a start nor a duration: they are left out");
-  warn(dependencies_.dangling(), "dependencies are on nodes that are not in the file");
-  warn(dependencies_.circular(), "dependencies are of nodes on themselves");
-  warn(dependencies_.repeated(), "nodes have the id of another: dependencies are on the first");
+  warn(withoutTime_, "nodes without start and duration were left out");
+  warn(dependencies_.dangling(), "dependencies refer to nodes that are not in the file");
+  warn(dependencies_.circular(), "dependencies refer to their own node");
+  warn(dependencies_.repeated(),
+       "nodes have the id of another node: dependencies refer to the first");
   return {};
 }
 

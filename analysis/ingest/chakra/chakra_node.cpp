@@ -21,7 +21,7 @@ using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 using nlohmann::json;
 
-constexpr const char* kNoMessage = "is not of the format";
+constexpr const char* kNoMessage = "does not match the format";
 constexpr const char* kWrongType = "has a field of another type";
 constexpr std::int64_t kNsPerMicro = 1000;
 

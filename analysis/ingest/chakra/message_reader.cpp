@@ -59,7 +59,7 @@ Result<bool> MessageReader::next(std::string& message) {
   if (!any)
     return false;
   if (length > kLargest)
-    return broken(fmt::format("says that it has {} bytes, which none has", length));
+    return broken(fmt::format("claims to have {} bytes, which is too many", length));
   while (message.size() < length) {
     if (begin_ == end_) {
       SONDE_TRY_ASSIGN(end_, source_.read(buffer_));

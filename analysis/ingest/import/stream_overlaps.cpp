@@ -89,9 +89,9 @@ Result<std::string> StreamOverlaps::lineOf(store::TraceWriter& writer,
   const std::string others =
       stream.covers > 1 ? fmt::format(" and {} others like it", stream.covers - 1) : "";
   return fmt::format(
-      "kernel '{}' of stream {} of {} begins at {} ns, lasts {} and ends after {} kernels of its "
-      "stream that began later{}: a stream runs one at a time, so its end is probably wrong. As "
-      "written, kernels of the stream take {}; with such ends where the next kernel begins, {}",
+      "kernel '{}' of stream {} of {} begins at {} ns, lasts {} and ends after {} later kernels of "
+      "its stream{}. A stream runs one kernel at a time, so its end is probably wrong. As written, "
+      "kernels of the stream take {}; cut at the start of the next kernel, they take {}",
       row.text(0),
       row.integer(1),
       row.text(2),

@@ -220,7 +220,7 @@ Result<ByteSource> ByteSource::open(const fs::path& path) {
     return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is {}: give the trace file itself",
                              path.string(),
-                             S_ISDIR(status.st_mode) ? "a folder" : "no regular file")};
+                             S_ISDIR(status.st_mode) ? "a folder" : "not a regular file")};
   }
   auto state =
       std::make_unique<State>(path, descriptor, static_cast<std::uint64_t>(status.st_size));

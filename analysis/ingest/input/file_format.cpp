@@ -70,10 +70,10 @@ constexpr Mistake kMistakes[] = {
      "7zXZ",
      "is compressed by xz: unpack it with unxz first"},
     {"BZh", "is compressed by bzip2: unpack it with bunzip2 first"},
-    {"\xFF\xFE", "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16 -t UTF-8"},
-    {"\xFE\xFF", "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16 -t UTF-8"},
-    {{"{\0", 2}, "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16LE -t UTF-8"},
-    {{"\0{", 2}, "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16BE -t UTF-8"},
+    {"\xFF\xFE", "is text in UTF-16: convert it to UTF-8 with iconv -f UTF-16 -t UTF-8"},
+    {"\xFE\xFF", "is text in UTF-16: convert it to UTF-8 with iconv -f UTF-16 -t UTF-8"},
+    {{"{\0", 2}, "is text in UTF-16: convert it to UTF-8 with iconv -f UTF-16LE -t UTF-8"},
+    {{"\0{", 2}, "is text in UTF-16: convert it to UTF-8 with iconv -f UTF-16BE -t UTF-8"},
 };
 
 // Called before a file is taken for Chakra's or, by default, for JSON.
@@ -98,10 +98,10 @@ Result<void> checkMistakes(const std::filesystem::path& file, std::string_view h
     if (head.starts_with(mistake.begin))
       return refusal(mistake.what);
   if (isReportOfNsight(file) && !head.starts_with(kSqlite))
-    return refusal(fmt::format(
-        "is a report that only Nsight Systems reads: export it with 'nsys export --type "
-        "sqlite {}', and import what that writes",
-        shellQuoted(file.string())));
+    return refusal(
+        fmt::format("is a report that only Nsight Systems can read: export it with 'nsys export "
+                    "--type sqlite {}', and import the result",
+                    shellQuoted(file.string())));
   return {};
 }
 

@@ -72,7 +72,7 @@ Result<JsonPieces::Piece> JsonPieces::next() {
 Result<JsonPieces::Piece> JsonPieces::tail() {
   SONDE_TRY_ASSIGN(const char first, peek());
   if (first != '\0')
-    return corrupt("its JSON text has ended, and something else follows", 0);
+    return corrupt("there is data after the end of its JSON text", 0);
   state_ = State::Done;
   return Piece{};
 }
@@ -85,7 +85,7 @@ Result<JsonPieces::Piece> JsonPieces::begin() {
   }
   SONDE_TRY_ASSIGN(const char first, peek());
   if (first != '{' && first != '[')
-    return corrupt("no JSON object or array begins", 0);
+    return corrupt("expected a JSON object or array", 0);
   ++begin_;
   ++offset_;
   topIsArray_ = first == '[';

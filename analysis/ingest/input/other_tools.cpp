@@ -68,7 +68,7 @@ bool looksLikeJson(std::string_view head) noexcept {
 }  // namespace
 
 const char* const kFlightRecorder =
-    "is a dump of PyTorch's NCCL flight recorder, which holds collectives and no timeline: analyse "
+    "is a dump of PyTorch's NCCL flight recorder, which has collectives but no timeline: analyse "
     "the dumps of all ranks with torchfrtrace (python -m "
     "torch.distributed.flight_recorder.fr_trace), and import files of torch.profiler";
 
@@ -79,22 +79,22 @@ std::string otherToolsFile(const std::filesystem::path& file, std::string_view h
     return holds(head, "pg_config") || holds(head, "collective_seq_id") ||
                    file.filename().string().starts_with("nccl_trace")
                ? kFlightRecorder
-               : "is a Python pickle: a memory snapshot of PyTorch is shown by "
-                 "https://pytorch.org/memory_viz; import files of torch.profiler";
+               : "is a Python pickle: https://pytorch.org/memory_viz shows memory snapshots of "
+                 "PyTorch; import files of torch.profiler";
   if (isNamed(file, ".xplane.pb") || isXplane(head))
     return "is an XPlane profile of JAX, TensorFlow or PyTorch/XLA: import the NAME.trace.json.gz "
            "that its profiler writes into the same folder";
   if (isNamed(file, ".perfetto-trace") || isNamed(file, ".pftrace") || isPerfetto(head))
     return fmt::format(
-        "is a Perfetto trace in its binary form: make JSON of it with 'traceconv json {} "
-        "OUT.json' (https://get.perfetto.dev/traceconv), and import that",
+        "is a binary Perfetto trace: convert it with 'traceconv json {} OUT.json' "
+        "(https://get.perfetto.dev/traceconv), and import the result",
         shellQuoted(file.string()));
   if (head.starts_with("PERFILE2"))
     return "is a recording of Linux's perf, which cannot be imported: record the job with 'sonde "
            "run --sources +stack'";
   if (isNamed(file, ".ncu-rep"))
-    return "is a report of Nsight Compute, which holds counters of kernels and no timeline: import "
-           "what 'nsys export --type sqlite' makes of a report of Nsight Systems";
+    return "is a report of Nsight Compute, which has kernel counters but no timeline: import a "
+           "report of Nsight Systems, exported with 'nsys export --type sqlite'";
   return {};
 }
 

@@ -173,8 +173,8 @@ Result<void> NsightContext::finish() {
   }
   if (slices.repeatedLaunches() > 0)
     account.warnings.push_back(
-        fmt::format("{} calls have the correlation of another call of their process: what was "
-                    "launched is tied to the first",
+        fmt::format("{} calls have the correlation of another call of their process: launched work "
+                    "is linked to the first",
                     slices.repeatedLaunches()));
   return {};
 }

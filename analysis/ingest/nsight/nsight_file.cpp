@@ -140,7 +140,7 @@ Result<void> NsightFile::checkOrigin() {
   if (*id == store::kApplicationId)
     return Error{
         ErrorCode::Unsupported,
-        fmt::format("'{}' is a trace of Sonde's own: 'sonde merge' joins traces", path().string())};
+        fmt::format("'{}' is a Sonde trace: join traces with 'sonde merge'", path().string())};
   for (const std::string_view table : kTellTale)
     if (has(table))
       return {};

@@ -83,7 +83,7 @@ Error nothingIn(const NsightContext& context) {
   for (const std::string& warning : context.account.warnings)
     why += fmt::format("; {}", warning);
   return {ErrorCode::Corrupt,
-          fmt::format("'{}': there are no events in it that can be imported{}", file, why)};
+          fmt::format("'{}': it has no events that can be imported{}", file, why)};
 }
 
 }  // namespace
@@ -110,8 +110,8 @@ void NsightImporter::sayWhatIsMissing(NsightContext& context) {
   const std::string& version = context.file.version();
   if (!version.empty() && !version.starts_with("3."))
     context.account.warnings.push_back(
-        fmt::format("its schema is version {}, and versions 3 are known: what has known names was "
-                    "imported",
+        fmt::format("its schema is version {}, and Sonde knows version 3: tables and columns with "
+                    "known names were imported",
                     version));
 }
 

@@ -42,7 +42,8 @@ Result<std::optional<NsightTable>> NsightTable::open(const NsightFile& file,
     return std::optional<NsightTable>();
   SONDE_TRY_ASSIGN(const auto stored, file.columns(name));
   if (stored.find("rowid") != stored.end()) {
-    account.warnings.push_back(fmt::format("table {} is none of Nsight's: it was left out", name));
+    account.warnings.push_back(
+        fmt::format("table {} is not one of Nsight's: it was left out", name));
     return std::optional<NsightTable>();
   }
   std::string select = "SELECT rowid";

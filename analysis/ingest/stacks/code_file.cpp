@@ -67,7 +67,7 @@ Result<std::span<const std::byte>> mapped(const std::filesystem::path& path) {
     at = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
   ::close(fd);
   if (at == MAP_FAILED)
-    return Error{ErrorCode::Unsupported, path.native() + ": it is no file that can be mapped"};
+    return Error{ErrorCode::Unsupported, path.native() + ": the file cannot be mapped"};
   return std::span(static_cast<const std::byte*>(at), static_cast<std::size_t>(info.st_size));
 }
 
@@ -91,7 +91,7 @@ Result<std::shared_ptr<const CodeFile>> CodeFile::ofImage(std::span<const std::b
 Result<std::shared_ptr<const CodeFile>> CodeFile::parse(std::unique_ptr<CodeFile> file,
                                                         const std::string& name) {
   if (!file->readHeaders())
-    return Error{ErrorCode::Unsupported, name + ": it is no ELF file of this machine"};
+    return Error{ErrorCode::Unsupported, name + ": it is not an ELF file of this machine"};
   return std::shared_ptr<const CodeFile>(std::move(file));
 }
 

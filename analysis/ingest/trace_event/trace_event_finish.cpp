@@ -20,20 +20,19 @@ void TraceEventImporter::describeDevices() {
 
 void TraceEventImporter::noteDevices() {
   if (repeats_ > 0)
-    result_.warnings.push_back(fmt::format(
-        "{} events of rows that say again what streams of devices did are not kept ({})",
-        repeats_,
-        fmt::join(rows_.repeating(), ", ")));
-  if (rows_.lateNames() > 0)
     result_.warnings.push_back(
-        fmt::format("{} rows of devices are named after their events, which are therefore taken "
-                    "for the host's",
-                    rows_.lateNames()));
-  if (device_.ambiguous() > 0)
+        fmt::format("{} events of rows that repeat the streams of devices were left out ({})",
+                    repeats_,
+                    fmt::join(rows_.repeating(), ", ")));
+  if (rows_.lateNames() > 0)
     result_.warnings.push_back(fmt::format(
-        "{} kernels and copies have the correlation of calls of several processes, and nothing "
-        "tells which of them started them: they are of no operation",
-        device_.ambiguous()));
+        "{} rows of devices are named after their events, so their events count as the host's",
+        rows_.lateNames()));
+  if (device_.ambiguous() > 0)
+    result_.warnings.push_back(
+        fmt::format("{} kernels and copies have a correlation that several processes use: their "
+                    "launching calls are unknown, so they belong to no operation",
+                    device_.ambiguous()));
 }
 
 void TraceEventImporter::noteRanks() {
@@ -55,7 +54,7 @@ Result<void> TraceEventImporter::pairOpen() {
   result_.unpaired += counts.neverBegun;
   if (counts.neverEnded > 0)
     result_.warnings.push_back(fmt::format(
-        "{} events begin and do not end: they are open until the end", counts.neverEnded));
+        "{} events have no end: they last until the end of the trace", counts.neverEnded));
   return {};
 }
 

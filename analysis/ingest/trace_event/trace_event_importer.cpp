@@ -70,7 +70,7 @@ Result<void> TraceEventImporter::read(ByteSource source) {
     result_.faults.first = own.first;
   result_.faults.events += own.events;
   if (!unsupported_.empty())
-    result_.warnings.push_back(fmt::format("{} events are of phases that are not imported ({})",
+    result_.warnings.push_back(fmt::format("{} events have phases that are not imported ({})",
                                            result_.unsupported,
                                            fmt::join(unsupported_, ", ")));
   return {};
@@ -88,19 +88,19 @@ Error TraceEventImporter::nothingIn(const std::string& file) const {
   if (!faults.cutShort.empty())
     return {ErrorCode::Corrupt, faults.cutShort};
   std::string what =
-      "there are no \"traceEvents\" in it, or none in them: give a file that torch.profiler wrote";
+      "it has no \"traceEvents\", or they are empty: give a file that torch.profiler wrote";
   if (hasNodes_ && hasSchema_)
     what =
-        "it is an execution trace of PyTorch: make Chakra's of it with chakra_converter, and "
-        "import that";
+        "it is an execution trace of PyTorch: convert it with chakra_converter, and import the "
+        "result";
   else if (hasGroups_ && hasEntries_)
     what = fmt::format("it {}", kFlightRecorder);
   else if (faults.events > 0)
     what = fmt::format("none of its {} events can be read; the first is {}", lost(), faults.first);
   else if (lost() > 0)
     what = fmt::format(
-        "none of its {} events can be imported: {} have no time that can be read, {} "
-        "end and did not begin, {} are of phases that are not imported",
+        "none of its {} events can be imported: {} have no readable time, {} end without a begin, "
+        "{} have phases that are not imported",
         lost(),
         result_.badTimes,
         result_.unpaired,
@@ -112,7 +112,7 @@ void TraceEventImporter::noteUnreadable(const TraceEvent& event, ValueUse use) {
   const UnreadableValues& values = event.args.unreadable[static_cast<std::size_t>(use)];
   for (std::uint32_t value = 0; value < values.count; ++value)
     result_.values.add([&] {
-      return fmt::format("the event at byte {}, whose \"{}\" is of a wrong type",
+      return fmt::format("the event at byte {}, whose \"{}\" has the wrong type",
                          reader_->byteOf(event),
                          values.first);
     });
@@ -135,22 +135,21 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
     const OptionalNumber base = baseTimeOf(json);
     baseNs_ = base.value_or(0);
     if (!base)
-      result_.warnings.push_back(fmt::format(
-          "baseTimeNanoseconds {} is no whole number of nanoseconds within ±2^61: times "
-          "are relative to the file",
-          shown(json)));
+      result_.warnings.push_back(
+          fmt::format("baseTimeNanoseconds {} is not a whole number of nanoseconds within ±2^61: "
+                      "times are relative to the file",
+                      shown(json)));
   } else if (isFacts && json.size() > kLongestFacts) {
-    result_.warnings.push_back(fmt::format(
-        "{} has {} bytes, and none that a profiler wrote has more than {}: it was left out",
-        key,
-        json.size(),
-        kLongestFacts));
+    result_.warnings.push_back(
+        fmt::format("{} has {} bytes, and profilers write at most {}: it was left out",
+                    key,
+                    json.size(),
+                    kLongestFacts));
   } else if (key == "distributedInfo" && !isExport_) {
     DistributedInfo info = distributedInfoOf(json);
     if (!info.isReadable)
-      result_.warnings.push_back(
-          fmt::format("distributedInfo {} cannot be read: which rank the file is of is not known",
-                      shown(json)));
+      result_.warnings.push_back(fmt::format(
+          "distributedInfo {} cannot be read: the rank of the file is unknown", shown(json)));
     places_.setRank(info.rank, info.worldSize);
     collectives_[ImportedPlaces::kMain].describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
@@ -233,7 +232,7 @@ Result<void> TraceEventImporter::unsupported(const TraceEvent& event) {
 
 Result<void> TraceEventImporter::counter(const TraceEvent& event) {
   if (event.args.json.size() > CounterEvents::kLongestArgs)
-    return unreadable(event, "its arguments are too long for a counter's");
+    return unreadable(event, "its arguments are too long for a counter");
   const bool ofHost = isExport_ && event.pid.number == 0;
   const auto process = ofHost ? std::nullopt : std::optional(processOf(event));
   SONDE_TRY_ASSIGN(const CounterEvents::Added added, counters_.add(event, process));

@@ -68,7 +68,7 @@ class Calibrate(RunTest):
 
     def test_the_last_lines_say_what_came_of_it(self):
         for count, said in ((COUNT, r"recording takes -?\d+\.\d % ± \d+\.\d % of an iteration( \(|; of this as known before, .*: )(net|io) "),
-                            (BLOCK, f"could not be told: all probes were on in all {BLOCK} iterations")):
+                            (BLOCK, f"could not be measured: all probes were on in all {BLOCK} iterations")):
             result = self.run_sonde(sys.executable, "-c", PROGRAM, 0, count, options=(
                 "-f", "--sources", ",".join(ASKED), f"--calibrate={BLOCK}", "--summary", self.folder / "summary.json"))
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -114,7 +114,7 @@ class Size(RunTest):
         self.assertGreater(full, at_least)
         self.assertEqual(self.rows("SELECT count(*) FROM slice s JOIN string n ON n.id = s.name_id WHERE n.text = 'o'"),
                          [(100 * full,)])
-        self.assertIn("iterations is in it in full", " ".join(text for (text,) in self.rows("SELECT text FROM note")))
+        self.assertIn("iterations in full, the times of the others", " ".join(text for (text,) in self.rows("SELECT text FROM note")))
 
     def test_a_job_that_would_take_a_little_more_has_whole_iterations_to_its_end(self):
         self.assert_stays_within(24, at_least=500)

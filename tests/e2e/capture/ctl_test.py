@@ -93,7 +93,7 @@ class CtlTest(CaptureTest):
         for pid in (child, parent_of(child), process.pid):
             self.assertEqual(self.status(pid)["recorder_pid"], process.pid)
         self.assertEqual(self.ctl(child, "stop"), "paused\n")
-        self.assertEqual(self.ctl(parent_of(child), "stop"), "it was paused already\n")
+        self.assertEqual(self.ctl(parent_of(child), "stop"), "already paused\n")
         self.assertEqual(self.status(process.pid)["state"], "paused")
         self.end(process)
 

@@ -198,7 +198,7 @@ class RingTest(CaptureTest):
         status = self.status(process.pid)
         self.assertLessEqual(status["spool_bytes"], 2 << 20)
         said = self.end(process)
-        self.assertRegex(said, "of --last 3600 s the spool has room for .* s at this rate: no --spool-limit has for all")
+        self.assertRegex(said, "at this rate the spool has room for .* s of --last 3600 s: no --spool-limit is large enough")
         numbers = self.numbers()
         self.assertGreater(numbers[0], 0)
         (lost,), = self.rows("SELECT coalesce(sum(count), 0) FROM loss WHERE reason = 'spool full'")

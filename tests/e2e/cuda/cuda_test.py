@@ -234,7 +234,7 @@ class Costs(CudaTest):
         self.assertIn("gpu 0", report)
         self.assertNotIn("libcupti", report)
 
-    WHY = "SELECT text FROM note WHERE text LIKE 'what recording calls of CUDA costs was not measured: %'"
+    WHY = "SELECT text FROM note WHERE text LIKE 'the cost of recording CUDA calls was not measured: %'"
 
     def check_not_measured(self, why):
         self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'process' AND key = 'sonde.cupti'"), [(1,)])
@@ -251,20 +251,20 @@ class Costs(CudaTest):
         result = self.record(sys.executable, "-c", f"{SETS}\nraise SystemExit(3)", options=("--calibrate",), status=3)
         self.check_not_measured("the job has failed")
         self.check_not_begun()
-        self.assertIn("what recording calls of CUDA costs was not measured: the job has failed", result.stderr)
+        self.assertIn("the cost of recording CUDA calls was not measured: the job has failed", result.stderr)
 
     def test_are_not_measured_after_a_job_that_was_asked_to_end(self):
         """Who asked may not wait."""
         asked = ("import os, signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
                  "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n")
         self.record(sys.executable, "-c", SETS + asked, options=("--calibrate",))
-        self.check_not_measured("a signal said that the job was to end")
+        self.check_not_measured("a signal requested the job's end")
         self.check_not_begun()
 
     def test_are_not_measured_after_a_job_that_a_signal_ended(self):
         asked = "import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n"
         self.record(sys.executable, "-c", SETS + asked, options=("--calibrate",), status=-signal.SIGTERM)
-        self.check_not_measured("a signal said that the job was to end")
+        self.check_not_measured("a signal requested the job's end")
 
     def test_are_not_measured_on_a_gpu_that_another_recording_uses(self):
         """Its ranks still train there."""
@@ -298,7 +298,7 @@ class Costs(CudaTest):
                 (self.folder / "script").write_text(self.SCRIPT)
                 with self.start_sonde(TARGETS / "cuda_script13", self.folder / "script", options=("-f", "--calibrate")) as sonde:
                     for line in sonde.stderr:
-                        if "measuring what recording calls of CUDA costs" in line:
+                        if "measuring the cost of recording CUDA calls" in line:
                             sonde.send_signal(number)
                     self.assertEqual(sonde.wait(), 0)
                 self.check_not_measured("it was interrupted")

@@ -13,7 +13,7 @@ class UsersPlugin(NcclTest):
         self.assertEqual(result.stdout, 2 * "the user's plugin\n")
         self.assertEqual(self.rows("SELECT count(*), count(algorithm) FROM collective"), [(12, 0)])
         notes = " ".join(text for (text,) in self.rows("SELECT text FROM note"))
-        self.assertIn("of nccl only the calls are recorded: NCCL loads one profiler plugin, which is another: ", notes)
+        self.assertIn("nccl records calls only: NCCL loads one profiler plugin, and this is another tool's: ", notes)
         self.assertIn("libnccl-profiler.so", notes)
 
     def test_one_of_the_default_name_keeps_its_place(self):

@@ -84,7 +84,7 @@ class Refused(PluginTest):
     def test_what_is_no_plugin(self):
         text = self.folder / "text.so"
         text.write_text("no library")
-        for path, why in ((self.folder / "none.so", "No such file"), (text, "no shared object"), (self.folder, "a folder"),
+        for path, why in ((self.folder / "none.so", "No such file"), (text, "not a shared object"), (self.folder, "a folder"),
                           (pathlib.Path(SONDE), "a program, not a library"),
                           (EXAMPLES / "libballsim.so", "exports no object sonde_plugin_descriptor")):
             with self.subTest(why):

@@ -104,8 +104,8 @@ class Categories(PythonTest):
                          [("simulator", "gymnasium.envs.toysim.spin")])
 
     def test_mistakes_are_refused(self):
-        for words, said in ((("--module-category", "toysim"), "write it as my_env=simulator"),
-                            (("--module-category", "toysim=game"), "choose among framework")):
+        for words, said in ((("--module-category", "toysim"), "write it like my_env=simulator"),
+                            (("--module-category", "toysim=game"), "choose framework")):
             result = self.run_sonde("true", options=("--sources", "+python", *words))
             self.assertEqual(result.returncode, 125)
             self.assertIn(said, result.stderr)

@@ -133,13 +133,13 @@ class OnATerminal(ProgressTest):
                         "t.json: joining kernels", "joining the ranks", "building indexes")
 
     def test_the_end_of_run(self):
-        said = self.assert_bar(("run", "-o", "other.sonde", "--", "true"), "storing what is left", "building overviews")
+        said = self.assert_bar(("run", "-o", "other.sonde", "--", "true"), "storing the remaining records", "building overviews")
         self.assertIn("wrote other.sonde", said)
 
     def test_recover(self):
         session = self.killed_session()
         self.assert_bar(("recover", session, "-o", "copy.sonde"), "building indexes")
-        self.assert_bar(("recover", session), "storing what is left", "building indexes")
+        self.assert_bar(("recover", session), "storing the remaining records", "building indexes")
 
     def test_not_where_it_cannot_be_drawn_or_is_not_wanted(self):
         for environment in ({"TERM": "dumb"}, {"SONDE_PROGRESS": "off"}):

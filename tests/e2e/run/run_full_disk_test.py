@@ -83,7 +83,7 @@ class FullDisk(RunTest):
                 *self.arguments("sh", "-c", "echo ran", options=("-o", place / "t.sonde"), output=False))
             self.assertEqual((result.returncode, result.stdout), (125, ""), (size, result.stderr))
             self.assertRegex(result.stderr, fr"^sonde run: {place}/t.sonde.part has no room \(.*\): "
-                                            r"make some, or give another place with -o\n$")
+                                            r"free some space, or give another place with -o\n$")
             self.assert_nothing_left()
 
     def test_a_spool_limit_is_counted_exactly(self):
@@ -144,7 +144,7 @@ class FullDisk(RunTest):
                                 options=("--max-size", "2MiB"))
         self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
         self.assertIn("the trace reached --max-size (2 MiB)", result.stderr)
-        self.assertRegex(result.stderr, r"s run, all but the last [0-9.]+ s recorded")
+        self.assertRegex(result.stderr, r"s run, except the last [0-9.]+ s, recorded")
         self.assertEqual(
             self.rows("SELECT count(*) FROM note JOIN process p WHERE text LIKE '%--max-size (2 MiB)%' "
                       "AND ts_ns > p.start_ns AND ts_ns < p.end_ns"), [(1,)])
@@ -190,7 +190,7 @@ class FullDisk(RunTest):
         result = self.limited_to(100 << 10)
         self.assertEqual((result.returncode, result.stdout), (125, ""), result.stderr)
         self.assertRegex(result.stderr, fr"^sonde run: {self.output}.part has no room \(.*\): "
-                                        r"make some, or give another place with -o\n$")
+                                        r"free some space, or give another place with -o\n$")
         self.assert_nothing_left()
 
 

@@ -44,7 +44,7 @@ class Output(RunTest):
                                 options=("-o", place / "t.sonde"), output=False)
         self.assertEqual(result.returncode, 0)
         session, = self.spool.glob("sonde-*/*")
-        self.assertRegex(result.stderr, fr"^sonde run: {place}/t.sonde.part is not there any more \(.*\): move it back, "
+        self.assertRegex(result.stderr, fr"^sonde run: {place}/t.sonde.part is gone \(.*\): move it back, "
                                         fr"with its -wal, then finish the trace with sonde recover {session}; or ")
         shutil.rmtree(place, ignore_errors=True)
         away.rename(place)
@@ -217,7 +217,7 @@ class Output(RunTest):
             self.assertEqual((result.returncode, result.stdout), (0, "nothing to recover\n"), result.stderr)
 
     def test_a_place_that_was_named_but_cannot_be_used_is_said(self):
-        why = "spool in /.*: /proc: proc cannot promise allocated space to a mapping\n"
+        why = "spool in /.*: /proc: proc cannot guarantee allocated space for a mapping\n"
         self.assertRegex(self.run_sonde("true", options=("--spool", "/proc")).stderr, f"^sonde run: {why}")
         self.assertRegex(self.run_sonde("true", options=("-f",), env={"SONDE_SPOOL": "/proc"}).stderr,
                          f"^sonde run: {why}")

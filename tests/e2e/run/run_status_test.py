@@ -59,7 +59,7 @@ class Status(RunTest):
     def test_wrong_usage(self):
         touch = ("sh", "-c", "touch ran")
         self.assertIn("not an option of run", self.refused(self.run_sonde(*touch, options=("--nonsense",))))
-        self.assertIn("'gpu' is no source", self.refused(self.run_sonde(*touch, options=("--sources", "gpu"))))
+        self.assertIn("'gpu' is not a source", self.refused(self.run_sonde(*touch, options=("--sources", "gpu"))))
         self.refused(self.run_sonde(*touch, options=("--spool-limit", "much")))
         self.assertIn("no command given", self.refused(self.run_sonde()))
 

@@ -368,7 +368,7 @@ class Tensors(RunTest):
                                   ("[tensors]\nevery = -3", ":2:9:", "whole number"),
                                   ("[tensors.a]\nevery = 1", ":1:", "lacks of"),
                                   ("[tensors.a]\nof = 'wights'", ":2:6:", "weights, gradients"),
-                                  ("[tensors.a]\nof = 3", ":2:6:", "a text"),
+                                  ("[tensors.a]\nof = 3", ":2:6:", "a string"),
                                   ("[tensor]", ":1:", "[tensors]"), ("[tensors", ":1:", "TOML")):
             with self.subTest(plan):
                 result = self.record("true", plan=plan, status=125)

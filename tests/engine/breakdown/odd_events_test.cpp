@@ -106,8 +106,7 @@ TEST_F(BreakdownTest, OfNothingThereIsNothingToSay) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::NotFound);
   EXPECT_EQ(found.error().message,
-            "nothing that takes time was recorded of what the trace's processes did: there is "
-            "nothing to break down");
+            "there is nothing to break down: the trace has no events with a duration");
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(FitFactors, RefusesIterationsThatDoNotDiffer) {
     each.costNs = {40'000, 0};
   const auto factors = fitFactors(observations, Trend::Slope, {kNothing, kNothing});
   ASSERT_FALSE(factors);
-  EXPECT_THAT(factors.error().message, ::testing::HasSubstr("do not differ"));
+  EXPECT_THAT(factors.error().message, ::testing::HasSubstr("recorded the same"));
 }
 
 TEST(FitFactors, IsTheSameHoweverLargeTheCostsAre) {

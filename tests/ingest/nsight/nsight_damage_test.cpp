@@ -151,7 +151,7 @@ TEST_F(NsightDamageTest, OtherDatabasesAreRefused) {
   const auto empty = import();
   ASSERT_FALSE(empty);
   EXPECT_EQ(empty.error().code, ErrorCode::Corrupt);
-  EXPECT_THAT(empty.error().message, HasSubstr("there are no events in it"));
+  EXPECT_THAT(empty.error().message, HasSubstr("it has no events"));
 }
 
 }  // namespace

@@ -333,7 +333,7 @@ TEST_F(NsightImporterTest, SeveralFilesAreTheRanksOfOneJob) {
   files.push_back(files.front());
   const auto twice = importFiles(files);
   ASSERT_FALSE(twice);
-  EXPECT_THAT(twice.error().message, HasSubstr("are both of rank 0"));
+  EXPECT_THAT(twice.error().message, HasSubstr("are both rank 0"));
 }
 
 }  // namespace

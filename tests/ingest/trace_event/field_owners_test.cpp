@@ -137,8 +137,9 @@ TEST_F(FieldFaults, CorrelationsThatNothingTellsApartAreSaidAndTiedToNone) {
                 kernel("early", 1, 100, 10),
                 kernel("late", 2, 600, 10)});
   EXPECT_EQ(operations(), "alone:two early:one late:-");
-  EXPECT_THAT(summary_.warnings,
-              ElementsAre(HasSubstr("1 kernels and copies have the correlation")));
+  EXPECT_THAT(
+      summary_.warnings,
+      ElementsAre(HasSubstr("1 kernels and copies have a correlation that several processes use")));
 }
 
 TEST(ProcessLabels, GroupWhatIsOfOneRank) {

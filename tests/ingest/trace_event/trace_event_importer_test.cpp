@@ -29,9 +29,9 @@ TEST_F(TraceEventImporterTest, RanksAreReadFromDamagedTextsOrSaidToBeMissing) {
   const std::string span = spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)");
   importEvents({span}, "], \"distributedInfo\": {\"backend\": \"n\xff\", \"rank\": 3}}");
   EXPECT_EQ(rows("SELECT rank AS concat_row FROM process"), "3");
-  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 bytes that no JSON text may hold")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 bytes that are invalid in JSON")));
   importEvents({span}, R"(], "distributedInfo": {"rank": "3"}})");
-  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("which rank the file is of is not known")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("the rank of the file is unknown")));
 }
 
 TEST_F(TraceEventImporterTest, SaysThatFilesAreFarApart) {
@@ -69,10 +69,11 @@ TEST_F(TraceEventImporterTest, LeavesOutABaseThatIsNoTime) {
     importEvents({spanOf("cpu_op", "n", R"("ts": 2305843009213693.951, "dur": 0)")},
                  std::string(R"(], "baseTimeNanoseconds": )") + base + "}");
     EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "2305843009213693951");
-    EXPECT_THAT(summary_.warnings,
-                ElementsAre(HasSubstr("baseTimeNanoseconds " + (said.empty() ? base : said) +
-                                      " is no whole number of nanoseconds within ±2^61: times are "
-                                      "relative to the file")));
+    EXPECT_THAT(
+        summary_.warnings,
+        ElementsAre(HasSubstr(
+            "baseTimeNanoseconds " + (said.empty() ? base : said) +
+            " is not a whole number of nanoseconds within ±2^61: times are relative to the file")));
   }
 }
 
@@ -219,7 +220,7 @@ TEST_F(TraceEventImporterTest, RefusesFilesThatContradictEachOther) {
   };
   const auto twice = import({rank(0, 2), rank(0, 2)});
   ASSERT_FALSE(twice);
-  EXPECT_NE(twice.error().message.find("both of rank 0"), std::string::npos);
+  EXPECT_NE(twice.error().message.find("are both rank 0"), std::string::npos);
   std::filesystem::remove(folder_ / "t.sonde");
   EXPECT_FALSE(import({rank(0, 2), rank(1, 4)}));
 }
@@ -260,7 +261,7 @@ TEST_F(TraceEventImporterTest, CountsWhatIsNotInTheTrace) {
       ElementsAre(
           Pair("no link", 1), Pair("no time", 1), Pair("not kept", 1), Pair("not supported", 2)));
   EXPECT_THAT(summary_.warnings,
-              Contains(HasSubstr("2 events are of phases that are not imported (F, S)")));
+              Contains(HasSubstr("2 events have phases that are not imported (F, S)")));
 }
 
 TEST_F(TraceEventImporterTest, SaysWhatFollowsTheEndOfTheText) {
@@ -271,10 +272,9 @@ TEST_F(TraceEventImporterTest, SaysWhatFollowsTheEndOfTheText) {
     ASSERT_TRUE(import({text}));
     EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM slice"), "1");
     EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "cut short|1");
-    EXPECT_THAT(
-        summary_.warnings,
-        ElementsAre(HasSubstr("its JSON text has ended, and something else follows at byte " +
-                              std::to_string(byte) + ";")));
+    EXPECT_THAT(summary_.warnings,
+                ElementsAre(HasSubstr("there is data after the end of its JSON text at byte " +
+                                      std::to_string(byte) + ";")));
   }
 }
 
@@ -289,12 +289,11 @@ TEST_F(TraceEventImporterTest, CountsValuesOfWrongTypesWithThePlaceOfTheFirst) {
                 R"({"ph": "X", "name": ["no text"], "pid": {}, "tid": null, "ts": 5, "dur": 1})"});
   EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "unreadable value|7");
   const std::size_t place = std::string(kHead).size() + good.size() + 2;
-  EXPECT_THAT(summary_.warnings,
-              ElementsAre(HasSubstr("7 values cannot be read, and their events are kept without "
-                                    "them; the first is in the event at byte " +
-                                    std::to_string(place) +
-                                    ", whose \"correlation\" is of a wrong "
-                                    "type")));
+  EXPECT_THAT(
+      summary_.warnings,
+      ElementsAre(HasSubstr("7 values cannot be read, and their events are kept without "
+                            "them; the first is in the event at byte " +
+                            std::to_string(place) + ", whose \"correlation\" has the wrong type")));
   EXPECT_EQ(rows("SELECT bytes || '|' || (correlation_id IS NULL) AS concat_row FROM kernel"),
             "7|1");
 }
@@ -310,7 +309,7 @@ TEST_F(TraceEventImporterTest, PlacesAreThoseOfTheFileAlsoBehindARepair) {
       ElementsAre(HasSubstr("the first is the event at byte " +
                             std::to_string(second + wrong.size() + 1) + ": "),
                   HasSubstr("the event at byte " + std::to_string(second) + ","),
-                  HasSubstr("9 bytes that no JSON text may hold were replaced; the first is byte " +
+                  HasSubstr("9 bytes that are invalid in JSON were replaced; the first is byte " +
                             std::to_string(begin + good.find('\xFF')))));
 }
 

@@ -69,16 +69,16 @@ TEST(CalibrationLine, TellsWhatTheRunHasNotShown) {
   found.overheadNs = 3e4;
   found.errorNs = 5e3;
   found.probes = {{"torch", 2e4, 1e3, true}, {"net", 1e4, 5e3, false}};
-  EXPECT_EQ(calibrationLine(found),
-            "recording takes 3.0 % ± 1.0 % of an iteration (torch 2.0); of this as known before, "
-            "since the run cannot tell it better (too short, too noisy, or of cuda, whose CUPTI is "
-            "never off): net 1.0");
+  EXPECT_EQ(
+      calibrationLine(found),
+      "recording takes 3.0 % ± 1.0 % of an iteration (torch 2.0); the run could not improve on "
+      "these known costs (too short, too noisy, or cuda, whose CUPTI is never off): net 1.0");
 }
 
 TEST_F(CalibrationFoundTest, OfAShortRunItSaysWhy) {
   EXPECT_THAT(
       calibrationLine(of(3)),
-      HasSubstr("what recording takes could not be told: the run did not calibrate itself: "));
+      HasSubstr("the cost of recording could not be measured: the run did not calibrate itself: "));
 }
 
 TEST_F(CalibrationFoundTest, OfARunInWhichAllProbesWereOnItSaysSo) {
@@ -86,7 +86,7 @@ TEST_F(CalibrationFoundTest, OfARunInWhichAllProbesWereOnItSaysSo) {
 }
 
 TEST_F(CalibrationFoundTest, OfARunWithoutIterationsItSaysSo) {
-  EXPECT_THAT(of(0).whyNot, HasSubstr("there was no iteration"));
+  EXPECT_THAT(of(0).whyNot, HasSubstr("the run had no iterations"));
 }
 
 }  // namespace

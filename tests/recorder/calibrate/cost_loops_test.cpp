@@ -96,9 +96,9 @@ class CostLoopsTest : public testing::Test {
   }
 
   static constexpr char kGpu[] = "GPU-00000000-0000-0000-0000-000000000001";
-  static constexpr char kNoRoom[] = "there is no room to record a program that makes them";
+  static constexpr char kNoRoom[] = "the spool has no room to record a program that makes them";
   static constexpr char kNoLonger[] =
-      "calls of a program do not take longer with CUPTI's records, beyond what is chance";
+      "CUPTI's records do not make the calls of a program significantly slower";
   static constexpr char kWorks[] = "echo \"cuda|launch|${SONDE_SESSION:+1}2000\"";
 
   test::TemporaryFolder folder_;
@@ -142,7 +142,7 @@ TEST_F(CostLoopsTest, LeaveTheGpuAloneOnceTheyAreAskedToEnd) {
 TEST_F(CostLoopsTest, SayWhyTheyToldNothing) {
   EXPECT_EQ(measured("exit 1").whyNoCuda, "a program that makes them did not run on the job's GPU");
   EXPECT_EQ(measured("[ -n \"$SONDE_SESSION\" ] || echo 'cuda|launch|2000'").whyNoCuda,
-            "a program that makes them could not be recorded");
+            "Sonde could not record a program that makes them");
   EXPECT_EQ(measured("echo 'cuda|launch|2000'").whyNoCuda, kNoLonger);
   loops_.mostCudaTime = std::chrono::milliseconds(300);
   EXPECT_EQ(measured("exec sleep 1000").whyNoCuda, "the GPU took more than 0.3 s");
@@ -151,7 +151,7 @@ TEST_F(CostLoopsTest, SayWhyTheyToldNothing) {
 TEST_F(CostLoopsTest, SayThatTheGpuIsNotKnown) {
   use("");
   test::writeText(loops_.program, "#!/bin/sh\n");
-  EXPECT_EQ(measureCosts(loops_, {}).whyNoCuda, "it is not known on which GPU the job worked");
+  EXPECT_EQ(measureCosts(loops_, {}).whyNoCuda, "the job's GPU is unknown");
 }
 
 TEST_F(CostLoopsTest, AreNoneOfCudaUnlessTheRunCalibratesItself) {

@@ -49,7 +49,7 @@ TEST(CounterSets, WhatIsNeitherIsNamed) {
   std::string many = "a__0.sum";
   for (int at = 1; at < 65; ++at)
     many += ",a__" + std::to_string(at) + ".sum";
-  EXPECT_THAT(metricsOf(many), HasSubstr("65 metrics, of at most 64"));
+  EXPECT_THAT(metricsOf(many), HasSubstr("65 metrics, at most 64"));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
 TEST(Sources, NamesTheOneItDoesNotKnow) {
   const auto mask = parseSources("net,gpu");
   ASSERT_FALSE(mask);
-  EXPECT_THAT(mask.error().message, ::testing::HasSubstr("'gpu' is no source: choose among"));
+  EXPECT_THAT(mask.error().message, ::testing::HasSubstr("'gpu' is not a source: choose among"));
 }
 
 TEST(Sources, AnEmptyListIsAMistake) {

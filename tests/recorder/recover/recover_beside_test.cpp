@@ -141,7 +141,7 @@ TEST_F(RecoverTest, NamesNoProcessThatIsDeadAsTheHolder) {
   const auto refused = SpoolLock::take(session());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Busy);
-  EXPECT_THAT(refused.error().message, testing::HasSubstr("by another process"));
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("another process records or recovers"));
 }
 
 TEST_F(RecoverTest, DropsNoSessionThatSomebodyRecovers) {

@@ -207,14 +207,14 @@ TEST_F(RecoverTest, SaysWhatToDoWhenTheTraceCannotBeWritten) {
   spool.write(session());
   const auto refused = recoverSession(session(), options_);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(
-      refused.error().message,
-      testing::AllOf(testing::StartsWith("/proc/out.sonde.part cannot be written ("),
-                     testing::EndsWith("): when it can be, finish the trace with sonde recover " +
-                                       session().string() +
-                                       ", or write it elsewhere with sonde "
-                                       "recover " +
-                                       session().string() + " -o OTHER")));
+  EXPECT_THAT(refused.error().message,
+              testing::AllOf(
+                  testing::StartsWith("/proc/out.sonde.part cannot be written ("),
+                  testing::EndsWith("): make it writable and finish the trace with sonde recover " +
+                                    session().string() +
+                                    ", or write it elsewhere with sonde "
+                                    "recover " +
+                                    session().string() + " -o OTHER")));
   options_.output = "/proc/other.sonde";
   const auto elsewhere = recoverSession(session(), options_);
   ASSERT_FALSE(elsewhere);
@@ -285,7 +285,8 @@ TEST_F(RecoverTest, WritesNoCopyInPlaceOfItsOwnTrace) {
     const auto refused = recoverSession(session(), options_);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
-    EXPECT_THAT(refused.error().message, HasSubstr("this session's own trace goes: leave out -o"));
+    EXPECT_THAT(refused.error().message,
+                HasSubstr("the name of this session's own trace: omit -o"));
   }
   EXPECT_THAT(names(part()), ElementsAre("stored"));
 }
@@ -325,13 +326,13 @@ TEST_F(RecoverTest, SaysThatAFolderHasTheNameOfTheTrace) {
   ASSERT_FALSE(own);
   EXPECT_THAT(
       own.error().message,
-      testing::EndsWith("no file that could be replaced: give another name with sonde recover " +
+      testing::EndsWith("not a file that can be replaced: give another name with sonde recover " +
                         session().string() + " -o OTHER"));
   options_.output = folder_.path() / "other.sonde";
   fs::create_directory(options_.output);
   const auto copy = recoverSession(session(), options_);
   ASSERT_FALSE(copy);
-  EXPECT_THAT(copy.error().message, HasSubstr("no file that could be replaced"));
+  EXPECT_THAT(copy.error().message, HasSubstr("not a file that can be replaced"));
   EXPECT_THAT(names(part()), ElementsAre("stored"));
 }
 

@@ -64,7 +64,7 @@ TEST_F(RecoverWithoutPartTest, RefusesAndKeepsAllThereIs) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
     EXPECT_THAT(refused.error().message,
-                testing::AllOf(testing::StartsWith(part().string() + " is not there any more"),
+                testing::AllOf(testing::StartsWith(part().string() + " is gone"),
                                testing::HasSubstr("at least 2 records"),
                                testing::HasSubstr("move it back there, with its -wal")));
     EXPECT_FALSE(fs::exists(output()) || fs::exists(part()));
@@ -86,7 +86,7 @@ TEST_F(RecoverWithoutPartTest, CountsWhatIsGoneWhenForced) {
   EXPECT_THAT(test::readRows(*trace, "SELECT count, reason FROM loss"),
               ElementsAre("2|part missing"));
   EXPECT_THAT(test::readRows(*trace, "SELECT text FROM note"),
-              ElementsAre(testing::HasSubstr("at least 2 records, is lost")));
+              ElementsAre(testing::HasSubstr("at least 2 records that only it had are lost")));
   EXPECT_THAT(test::readRows(*trace, "SELECT number FROM iteration"), IsEmpty());
 }
 
@@ -119,7 +119,7 @@ TEST_F(RecoverWithoutPartTest, RefusesAPartThatWasBegunAnewButHasNothing) {
   const auto refused = recoverSession(session(), options_);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              testing::AllOf(testing::StartsWith(part().string() + " was begun anew"),
+              testing::AllOf(testing::StartsWith(part().string() + " was started again"),
                              HasSubstr("at least 2 records")));
   EXPECT_EQ(fs::file_size(part()), 0U);
   EXPECT_TRUE(fs::exists(session() / "manifest.json"));
@@ -176,7 +176,7 @@ TEST_F(RecoverReplacedPartTest, WritesWhatIsLeftWhileTheOtherIsRecorded) {
 
 TEST_F(RecoverReplacedPartTest, WritesWhatIsLeftWhenTheOtherIsFinished) {
   ASSERT_TRUE(recorder_->finish(output()));
-  expectWayOut(output(), part().string() + " is not there any more (" + output().string());
+  expectWayOut(output(), part().string() + " is gone (" + output().string());
 }
 
 // Each recorder of a session starts with the records that earlier ones have stored.

@@ -64,7 +64,7 @@ TEST_F(Closing, SaysNothingAboutChildrenThatEnd) {
 
 TEST_F(Closing, SaysOnceThatTheTraceIsBeingFinished) {
   EXPECT_TRUE(finishDuring({SIGCHLD, SIGINT, SIGCHLD, SIGCHLD, SIGCHLD}));
-  EXPECT_THAT(lines_, ElementsAre(HasSubstr("once more to leave it unfinished")));
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("repeat to leave it unfinished")));
   EXPECT_TRUE(*hurried_);
 }
 

@@ -112,7 +112,7 @@ TEST(OutputName, ClaimRefusesAPlaceWhereNothingCanBeCreated) {
   writeFile(folder.path() / "file", "");
   const auto below = claimOutput(folder.path() / "file/t.sonde", false);
   ASSERT_FALSE(below);
-  EXPECT_THAT(below.error().message, HasSubstr("cannot make the folder"));
+  EXPECT_THAT(below.error().message, HasSubstr("cannot create the folder"));
   EXPECT_FALSE(claimOutput(folder.path(), true)) << "a folder is no trace";
   EXPECT_FALSE(claimOutput("/proc/t.sonde", false));
 }

@@ -19,8 +19,7 @@ TEST(RunOptions, AnOptionWithoutItsProbeIsNamed) {
   options.cuda.counters = "roofline";
   EXPECT_EQ(unmet(options, "+stack"), "");
   EXPECT_EQ(unmet(options, "-cuda"),
-            "--counters needs the cuda probe, which does not record in this run: give --sources "
-            "+cuda");
+            "--counters needs the cuda probe, which is off: give --sources +cuda");
 }
 
 TEST(RunOptions, EachOptionHasItsProbe) {

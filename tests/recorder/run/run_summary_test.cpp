@@ -42,11 +42,11 @@ TEST(RunSummary, SaysWhatWasDropped) {
   summary.totals.dropped = {{"spool full", 7}, {"signal", 1}, {"depth", 0}, {"names", 30}};
   auto lines = summaryLines(summary, std::nullopt);
   EXPECT_EQ(lines[0], "8 records were dropped: signal 1, spool full 7");
-  EXPECT_EQ(lines[1], "30 names were lost: what is named so is called (name lost)");
+  EXPECT_EQ(lines[1], "30 names were lost and replaced by (name lost)");
   summary.totals.dropped = {{"signal", 1}, {"names", 1}};
   lines = summaryLines(summary, std::nullopt);
   EXPECT_EQ(lines[0], "1 record was dropped: signal 1");
-  EXPECT_EQ(lines[1], "1 name was lost: what is named so is called (name lost)");
+  EXPECT_EQ(lines[1], "1 name was lost and replaced by (name lost)");
 }
 
 TEST(RunSummary, SaysAFewWarningsAndHowManyMoreThereAre) {
@@ -63,11 +63,12 @@ TEST(RunSummary, SaysWhatCalibrationFound) {
       "", 10e6, 310e3, 10.2e3, 9e3, 540, 60, {{"torch", 220e3, 8e3}, {"net", 60e3, 2e3}}};
   EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
               "recording takes 3.1 % ± 0.2 % of an iteration (torch 2.2, net 0.6)");
-  summary.calibration->whyNot = "there was no iteration";
+  summary.calibration->whyNot = "the run had no iterations";
   EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
-              "what recording takes could not be told: there was no iteration");
+              "the cost of recording could not be measured: the run had no iterations");
   summary.calibration = CalibrationFound{"", 0, 0, 0, 0, 0, 0, {}};
-  EXPECT_THAT(summaryLines(summary, std::nullopt).front(), HasSubstr("take no time"));
+  EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
+              HasSubstr("iterations have no duration"));
 }
 
 TEST(RunSummary, AsJsonItHasWhatCalibrationFound) {
@@ -99,7 +100,7 @@ TEST(RunSummary, SaysHowMuchWasNotRecorded) {
   RecordingSummary summary = sample("/x/a.sonde");
   summary.unrecordedSeconds = 4.25;
   EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
-              HasSubstr("12.5 s run, all but the last 4.2 s recorded;"));
+              HasSubstr("12.5 s run, except the last 4.2 s, recorded;"));
 }
 
 TEST(RunSummary, WritesJson) {

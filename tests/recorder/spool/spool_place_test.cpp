@@ -34,7 +34,7 @@ TEST(SpoolPlace, TriesTheNamedPlacesFirst) {
 TEST(SpoolPlace, RefusesAFileSystemThatPromisesNothing) {
   const PlaceCheck check = checkPlace("/proc", true, 1 << 20);
   EXPECT_FALSE(check.usable);
-  EXPECT_THAT(check.why, HasSubstr("cannot promise allocated space"));
+  EXPECT_THAT(check.why, HasSubstr("cannot guarantee allocated space"));
 }
 
 TEST(SpoolPlace, RefusesAPlaceThatIsNotThere) {
