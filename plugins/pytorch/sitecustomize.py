@@ -1,8 +1,7 @@
-"""Runs at the start of every Python program under `sonde run`: arranges that the PyTorch hooks are loaded once
-`import torch` has finished, and begins the probe `python` where it is wanted; then hands over to the sitecustomize that
-this file shadows.
+"""Runs at the start of every Python program under `sonde run`. Loads the PyTorch hooks after `import torch` has
+finished, and starts the probe `python` if it is requested. Then runs the sitecustomize that this file shadows.
 
-A program that never imports torch pays for one comparison per import, and nothing here can make it fail.
+A program that never imports torch pays for one comparison per import. Nothing here can make it fail.
 """
 import os
 import sys
@@ -19,8 +18,8 @@ def _find(name, path=None, target=None, without=None):
 
 
 class _WatchedLoader:
-    """Loads a module with its own loader, which is also the only one that the module ever gets to see, and then calls
-    `loaded` with it."""
+    """Loads a module with its own loader, the only one that the module sees, and then calls `loaded` with the
+    module."""
 
     def __init__(self, loader, loaded):
         self._loader = loader
@@ -39,7 +38,7 @@ class _WatchedLoader:
 
 
 class _TorchFinder:
-    """Stands first on sys.meta_path until torch is imported, and then leaves."""
+    """The first finder on sys.meta_path until torch is imported."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -65,7 +64,7 @@ def _begin_torch(torch):
 
 
 def _package_is_ours():
-    """Not so when the program has a module of its own that is called sonde."""
+    """Whether the package sonde is Sonde's, not a module of the program."""
     from importlib import util
     spec = util.find_spec("sonde")
     own = os.path.dirname(os.path.abspath(__file__))
@@ -73,7 +72,7 @@ def _package_is_ours():
 
 
 def _wants(source, by_default):
-    """Whether the recorder asked for this source."""
+    """Whether the recorder requested this source."""
     if not os.environ.get("SONDE_SESSION"):
         return False
     sources = os.environ.get("SONDE_SOURCES", "").replace(" ", "")

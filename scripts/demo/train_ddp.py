@@ -25,7 +25,7 @@ SIZE, CLASSES = 32, 16
 
 
 class Bars(Dataset):
-    """Noisy images of a bar. An image is drawn when it is asked for, by the DataLoader's worker processes."""
+    """Noisy images of a bar. The DataLoader's worker processes draw each image on demand."""
 
     def __init__(self, length, seed):
         self.length, self.seed = length, seed

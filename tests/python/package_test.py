@@ -152,7 +152,7 @@ class Package(unittest.TestCase):
         self.assertEqual([("3", "2", "2.5"), ("1", str(2**64 - 1), "3")], [one[2:] for one in trace.infos])
         self.assertEqual([("index", "3")], [one[2:] for one in trace.scalars])
         self.assertEqual([{"sonde.number": 3}, {}], [one.arguments for one in trace.of("iteration")])
-        self.assertIn("too great", trace.metadata["sonde.iteration"])
+        self.assertIn("too large", trace.metadata["sonde.iteration"])
 
     def test_an_interruption_passes(self):
         for call in ("scalar('loss', Long())", "iteration_info(Long())", "iteration_info(flops=Long())"):

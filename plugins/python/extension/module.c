@@ -271,8 +271,7 @@ static PyMethodDef functions[] = {
     {"iteration",
      (PyCFunction)(void (*)(void))iteration,
      METH_VARARGS | METH_KEYWORDS,
-     "iteration(number=None)\n--\n\nOne iteration; takes the place of the ones that Sonde finds by "
-     "itself."},
+     "iteration(number=None)\n--\n\nOne iteration; replaces those that Sonde detects by itself."},
     {"evaluation",
      (PyCFunction)(void (*)(void))evaluation,
      METH_VARARGS | METH_KEYWORDS,
@@ -280,18 +279,18 @@ static PyMethodDef functions[] = {
     {"scalar",
      scalar,
      METH_VARARGS,
-     "scalar(name, value)\n--\n\nA value of the current iteration."},
-    {"mark", mark, METH_O, "mark(name)\n--\n\nAn instant worth a flag in the timeline."},
+     "scalar(name, value)\n--\n\nRecords a value of the current iteration."},
+    {"mark", mark, METH_O, "mark(name)\n--\n\nMarks an instant in the timeline."},
     {"metadata",
      (PyCFunction)(void (*)(void))metadata,
      METH_VARARGS | METH_KEYWORDS,
-     "metadata(key, value) or metadata(key=value, ...): facts about the run, shown in every "
-     "report."},
+     "metadata(key, value) or metadata(key=value, ...): records facts about the run, which every "
+     "report shows."},
     {"iteration_info",
      (PyCFunction)(void (*)(void))iterationInfo,
      METH_VARARGS | METH_KEYWORDS,
-     "iteration_info(samples=0, tokens=0, flops=0.0)\n--\n\nHow much work the current iteration "
-     "does."},
+     "iteration_info(samples=0, tokens=0, flops=0.0)\n--\n\nRecords the amount of work in the "
+     "current iteration."},
     {"torch_scope", (PyCFunction)(void (*)(void))torchScope, METH_FASTCALL, NULL},
     {"torch_enabled", torchEnabled, METH_NOARGS, NULL},
     {"inside", inside, METH_O, NULL},

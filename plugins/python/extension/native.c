@@ -19,7 +19,7 @@ PyObject* watchNative(PyObject* module, PyObject* arguments) {
   if (function == NULL || isEntry(function))
     Py_RETURN_FALSE;
   if (!areEntriesLeft()) {
-    PyErr_SetString(PyExc_OverflowError, "more native functions than can be watched");
+    PyErr_SetString(PyExc_OverflowError, "too many native functions to watch");
     return NULL;
   }
   entry = newEntry(function, name, category);

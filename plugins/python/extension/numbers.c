@@ -22,9 +22,10 @@ int iterationNumber(PyObject* given, int64_t* number) {
   *number = PyLong_AsLongLong(integer);
   Py_DECREF(integer);
   if (*number == -1 && PyErr_Occurred())
-    known = forgiven("sonde.iteration", "the number of an iteration is too great; it was not kept")
-                ? 0
-                : -1;
+    known =
+        forgiven("sonde.iteration", "the number of an iteration is too large; it was not recorded")
+            ? 0
+            : -1;
   return known;
 }
 

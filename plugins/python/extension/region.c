@@ -225,25 +225,27 @@ static PyMethodDef methods[] = {
     {"begin",
      begin,
      METH_VARARGS,
-     "Open on this thread; an argument is its number. False: it is open already."},
-    {"end",
-     end,
-     METH_VARARGS,
-     "Close; with False it is marked as one that did not come to its end."},
+     "Opens the region on this thread; an argument is its number. Returns False if it is already "
+     "open."},
+    {"end", end, METH_VARARGS, "Closes the region; False marks it as incomplete."},
     {"turn",
      turn,
      METH_VARARGS,
-     "turn(number, samples, tokens): end it, of which this was counted, and open it again, with "
-     "this number. False: it is not open here, or not settled."},
+     "turn(number, samples, tokens): ends the region, which had these samples and tokens, and "
+     "opens it again with this number. Returns False if it is not open here, or not settled."},
     {"settled",
      settled,
      METH_NOARGS,
-     "Whether no scope is open inside; if some are, the listener is told later."},
+     "Whether no scope is open inside; otherwise the listener is notified later."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef properties[] = {
-    {"is_open", isOpenHere, NULL, "Open, and by this thread of this process.", NULL},
+    {"is_open",
+     isOpenHere,
+     NULL,
+     "Whether this thread of this process opened the region, and it is open.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

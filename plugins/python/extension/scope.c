@@ -203,7 +203,7 @@ static PyObject* refuse(PyTypeObject* wanted, PyObject* arguments, PyObject* key
   (void)wanted;
   (void)arguments;
   (void)keywords;
-  PyErr_SetString(PyExc_TypeError, "scopes are made by sonde.operation and its siblings");
+  PyErr_SetString(PyExc_TypeError, "create scopes with sonde.operation and its siblings");
   return NULL;
 }
 

@@ -133,12 +133,15 @@ static PyMemberDef stepsMembers[] = {
 
 static PyMethodDef stepsMethods[] = {
     {"at_home", atHome, METH_NOARGS, "Whether this is the thread that trains."},
-    {"settles", settles, METH_O, "True: this is the thread that trains; False: none is known."},
+    {"settles",
+     settles,
+     METH_O,
+     "Sets the thread that trains: True: this one; False: none is known."},
     {"backward_ended", backwardEnded, METH_NOARGS, "The outermost backward of a thread has ended."},
     {"step_passes",
      stepPasses,
      METH_NOARGS,
-     "The step of the optimiser that makes iterations changes nothing."},
+     "Whether the step of the primary optimiser changes nothing."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,7 +9,7 @@
     def update(batch): ...
 
 Under `sonde run` they become slices of the timeline and rows of every report. Anywhere else they do nothing, at the
-cost of an empty `with`. They never raise because of recording, may be used from any thread, and let exceptions pass.
+cost of an empty `with`. Recording never raises an exception. Any thread may use them; exceptions of the program pass.
 """
 try:
     from sonde._sonde import (evaluation, iteration, iteration_info, mark, metadata, operation, phase, scalar)

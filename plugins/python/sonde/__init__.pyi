@@ -27,32 +27,34 @@ def phase(name: str, /) -> Scope:
 def phase(function: _Function, /) -> _Function: ...
 @overload
 def iteration(number: Optional[int] = None) -> Scope:
-    """One iteration. From its first use on, Sonde looks for no iterations by itself in this process."""
+    """One iteration. After its first use, Sonde no longer detects iterations by itself in this process."""
 
 @overload
 def iteration(number: _Function) -> _Function: ...
 @overload
 def evaluation(name: str = "evaluation") -> Scope:
-    """An evaluation. An iteration that Sonde had begun by itself ends before it."""
+    """An evaluation. It ends an iteration that Sonde has detected by itself."""
 
 @overload
 def evaluation(name: _Function) -> _Function: ...
 def scalar(name: str, value: float, /) -> None:
-    """A value of the current iteration: a loss, a learning rate, a reward."""
+    """Records a value of the current iteration: a loss, a learning rate, a reward."""
 
 def mark(name: str, /) -> None:
-    """An instant worth a flag in the timeline."""
+    """Marks an instant in the timeline."""
 
 @overload
 def metadata(key: str, value: object, /, **facts: object) -> None:
-    """Facts about the run (algorithm, environment, seed), shown in every report. Values are recorded as `str(value)`."""
+    """Records facts about the run (algorithm, environment, seed), which every report shows. Values are stored as
+    `str(value)`."""
 
 @overload
 def metadata(**facts: object) -> None: ...
 def iteration_info(samples: int = 0, tokens: int = 0, flops: float = 0.0) -> None:
-    """How much work the current iteration does; 0 where unknown."""
+    """Records the amount of work in the current iteration; 0 if unknown."""
 
 def tensor(name: str, value: Any, /) -> None:
-    """Statistics of a tensor, or of what torch makes one of, in the current iteration: `sonde run --sources +tensor`."""
+    """Records statistics of a tensor, or of a value that torch converts to one, in the current iteration: `sonde run
+    --sources +tensor`."""
 
 __version__: str

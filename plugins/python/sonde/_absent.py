@@ -1,5 +1,5 @@
-"""The package for interpreters that cannot load the extension: the same names, nothing recorded. What the extension
-refuses, it refuses, too, so that a program finds its mistakes on both."""
+"""The package for interpreters that cannot load the extension. It has the same names and records nothing. It refuses
+the same arguments as the extension."""
 import operator
 
 from sonde._decorator import decorate
@@ -7,7 +7,7 @@ from sonde._decorator import decorate
 
 class _Scope:
     def __new__(cls):
-        raise TypeError("scopes are made by sonde.operation and its siblings")
+        raise TypeError("create scopes with sonde.operation and its siblings")
 
     def __enter__(self):
         return self

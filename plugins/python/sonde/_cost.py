@@ -1,5 +1,6 @@
-"""What an annotation takes, as a line `probe|api|ns`: the recorder runs this in the job's interpreter with its library
-and without, and the difference is what recording one costs. Between two annotations is work, as in a program."""
+"""Prints the duration of an annotation, as a line `probe|api|ns`. The recorder runs this program in the job's
+interpreter, with and without its library: the difference is the cost of recording. Between two annotations there is
+work, as in a program."""
 import time
 
 import sonde
@@ -45,7 +46,7 @@ def faults():
 
 
 def growth():
-    """What the growth of the spool takes of an annotation, as in recorder/calibrate/cost_program.cpp."""
+    """The share of the spool's growth in the cost of an annotation, as in recorder/calibrate/cost_program.cpp."""
     if resource is None:
         return 0
     usual, growing = [], []

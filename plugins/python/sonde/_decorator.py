@@ -1,13 +1,13 @@
-"""What `@sonde.operation("name")` makes of a function: each call gets a scope of its own.
+"""The decorator `@sonde.operation("name")`: each call of the function gets its own scope.
 
-A generator's or coroutine's scope lasts until it is exhausted, not until it is made.
+The scope of a generator or coroutine lasts until it is exhausted.
 """
 import functools
 import inspect
 
 
 def decorate(make, function, recording):
-    """`make()` gives a fresh scope. Without recording the function stays as it is."""
+    """`make()` returns a new scope. Without recording, returns the function itself."""
     if inspect.isclass(function) or not callable(function):
         raise TypeError("sonde: only functions can be decorated")
     if inspect.isasyncgenfunction(function):

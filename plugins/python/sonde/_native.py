@@ -1,9 +1,9 @@
-"""The probe `python`: finds the native functions of extension modules as they are imported, and has them watched.
+"""The probe `python`: finds the native functions of extension modules when they are imported, and watches them.
 
-Loaded by sitecustomize under `sonde run --sources +python`. What is found: builtin functions, methods, class and static
-methods, pybind11's and Cython's too, and callable objects such as NumPy's functions and nanobind's, in an extension
-module, in the types of it, and in the modules that it makes itself. What Python itself brings is left alone. The objects
-stay what they are; see native.c.
+sitecustomize loads it under `sonde run --sources +python`. It finds builtin functions, methods, class and static
+methods, also those of pybind11 and Cython, and callable objects such as those of NumPy and nanobind. It searches
+extension modules, their types, and the modules that they create. It ignores Python's own modules. It does not replace
+the objects; see native.c.
 """
 import builtins
 import gc
@@ -36,7 +36,7 @@ def _is_extension(module):
 
 
 class _Finder:
-    """Stands first on sys.meta_path and has the others do its work."""
+    """The first finder on sys.meta_path; the other finders do the work."""
 
     def __init__(self, find, loader, watcher):
         self._find = find
@@ -59,7 +59,7 @@ class _Watcher:
         self._on = True
 
     def imported(self, module):
-        """An extension module, or a package from the top, whose extension modules may have got more since."""
+        """Called after the import of an extension module, or of a top-level package that may have imported some."""
         if not self._on:
             return
         try:
@@ -82,7 +82,7 @@ class _Watcher:
             self._within(module, module.__name__, category, set())
 
     def _within(self, holder, name, category, seen):
-        """Everything in the module or type `holder`, which is called `name`."""
+        """Watches everything in the module or type `holder`, whose name is `name`."""
         if id(holder) in seen:
             return
         seen.add(id(holder))
@@ -110,7 +110,7 @@ _LEFT_ALONE = frozenset(("__new__", "__repr__", "__str__", "__hash__", "__dir__"
 
 
 def _is_of_package(holder, root):
-    """Whether a module or type is of the package `root`. A type may not know its module, and says builtins then."""
+    """Whether a module or type belongs to the package `root`. A type that does not know its module has `builtins`."""
     module = holder.__name__ if isinstance(holder, ModuleType) else holder.__dict__.get("__module__", "builtins")
     if module == "builtins":
         return vars(builtins).get(holder.__name__) is not holder and isinstance(holder, type)
@@ -118,8 +118,8 @@ def _is_of_package(holder, root):
 
 
 def _is_own(function, root):
-    """Whether it is the package's own: modules and types have functions of others as attributes, too, as an enumeration
-    has object.__new__."""
+    """Whether the function belongs to the package. Modules and types also have attributes from others, as an
+    enumeration has object.__new__."""
     holder = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
     if isinstance(holder, (ModuleType, type)):
         return _is_of_package(holder, root)
@@ -135,7 +135,7 @@ def _is_inside(value, name, root):
 
 
 def install(find, loader):
-    """Watches what is imported from now on, and collections of garbage. `find` and `loader`: of sitecustomize."""
+    """Watches later imports and garbage collections. `find` and `loader` are those of sitecustomize."""
     if not _sonde.recording:
         return
     if not _sonde.can_watch_native():

@@ -1,8 +1,8 @@
-"""Whose native code a module has: the table behind the categories of the probe `python`.
+"""The categories of native code by module, for the probe `python`.
 
-A name stands for itself and all modules under it; the longest that fits decides. `sonde run --module-category
-NAME=CATEGORY` adds to it and changes it. What is not in it is `python` where it comes with Python (it belongs to the
-interpreter and is not recorded), else `other`.
+A name stands for a module and all modules below it; the longest matching name decides. `sonde run --module-category
+NAME=CATEGORY` adds or changes an entry. A module without an entry is `python`, and not recorded, if it comes with
+Python; otherwise it is `other`.
 """
 PYTHON, FRAMEWORK, SIMULATOR, OTHER = 1, 2, 3, 4
 WORDS = {"python": PYTHON, "framework": FRAMEWORK, "simulator": SIMULATOR, "other": OTHER}
@@ -23,8 +23,8 @@ OWN = ("sonde", "_sonde")
 
 
 def table(additions=""):
-    """Name → category. `additions`: as of `sonde run`, NAME=CATEGORY with commas between; what is not so is passed
-    over, since the recorder has refused it."""
+    """Maps names to categories. `additions`: NAME=CATEGORY, separated by commas, as in `sonde run`. Skips other text,
+    which the recorder has already refused."""
     categories = {}
     categories.update((name, FRAMEWORK) for name in FRAMEWORKS)
     categories.update((name, SIMULATOR) for name in SIMULATORS)
@@ -37,7 +37,7 @@ def table(additions=""):
 
 
 def category(name, categories):
-    """That of the longest entry that module `name` is, or is in; None where there is none."""
+    """The category of the longest entry that contains module `name`, or None."""
     while name:
         if name in categories:
             return categories[name]

@@ -1,9 +1,9 @@
-"""What Sonde records of a PyTorch program, with no change to its code. Loaded by sitecustomize after `import torch`.
+"""Records a PyTorch program without changes to its code. sitecustomize loads it after `import torch`.
 
-Each module here wraps a few functions of torch. The rules they keep: the original is always called with the arguments
-it was given, and its result or exception passes unchanged; nothing is stored on the user's objects; no random number
-is drawn, nothing is printed, no device is synchronised; and an error of our own switches that hook off and is noted in
-the trace (see guard.py).
+Each module here wraps a few functions of torch, by these rules. The wrapper always calls the original with the given
+arguments, and passes its result or exception on unchanged. It stores nothing on the user's objects, draws no random
+number, prints nothing and synchronises no device. An error in a hook switches that hook off, and a note in the trace
+reports it (see guard.py).
 """
 import importlib
 
@@ -13,7 +13,7 @@ HOOKS = ("optimizers", "modules", "backward", "loading", "checkpoints", "groups"
 
 
 def install(torch):
-    """Wraps what there is to wrap in this version of torch. Does nothing without a recording library."""
+    """Wraps the functions that this version of torch has. Does nothing without a recording library."""
     if not _sonde.recording:
         return
     from sonde._torch.guard import Guard

@@ -1,7 +1,7 @@
-"""backward(): one slice for the outermost of a thread, during which that thread is blocked, and the loss as a scalar.
+"""backward(): records one slice for the outermost call of a thread, which blocks meanwhile, and the loss as a scalar.
 
-The wrapped place is the autograd engine's run_backward, which Tensor.backward and torch.autograd.backward share;
-torch.jit knows these two by identity, so that replacing them would break scripts that use them.
+It wraps the autograd engine's run_backward, which Tensor.backward and torch.autograd.backward share. torch.jit
+recognises these two by identity, so replacing them would break scripts that use them.
 """
 from sonde import _sonde
 from sonde._torch import compiled, losses
@@ -44,7 +44,7 @@ def install(torch, guard):
             return NOTHING
 
     def looked_at(tensors, args, kwargs):
-        """One that changes something of what is known of the training, or is none that is recorded."""
+        """A backward that changes the known state of the training, or that is not recorded."""
         if skip() or not enabled():
             return engine.run_backward(tensors, *args, **kwargs)
         with scope_of(kwargs.get("accumulate_grad", True)) as outermost:

@@ -1,6 +1,6 @@
-"""torch.save and torch.load, the outermost of a thread.
+"""torch.save and torch.load: records the outermost call of a thread.
 
-Pickling a tensor or a module calls both for each storage; that is no checkpoint and not recorded.
+Pickling a tensor or a module calls both for each storage; such calls are not checkpoints and are not recorded.
 """
 import functools
 import threading
@@ -16,7 +16,7 @@ HERE = Here()
 
 
 class Checkpoint:
-    """Nothing inside is a checkpoint of its own. `name` None: nor is this."""
+    """The scope of a checkpoint; calls inside it are not checkpoints. `name` None: it is not one either."""
 
     def __init__(self, name):
         self.scope = NOTHING if name is None else scope(CHECKPOINT, name)

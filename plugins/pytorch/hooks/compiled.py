@@ -1,8 +1,8 @@
-"""What torch.compile makes: a slice for each time that it compiles a function, and as facts of the process which graphs it
-took out of it, how often it compiled it anew, and why.
+"""torch.compile: records a slice for each compilation of a function. Facts of the process hold its graphs, and the
+number and reasons of recompilations.
 
-Calls of what it has compiled are operators ("Torch-Compiled Region: 0/1"), by --torch-operators. Before PyTorch 2 there is nothing
-of it.
+--torch-operators records calls of compiled code as operators ("Torch-Compiled Region: 0/1"). Before PyTorch 2 there is
+no torch.compile.
 """
 import functools
 import json
@@ -24,12 +24,12 @@ LAST = Last()
 
 
 def numbered(compile_id):
-    """"0/1": the second time that the first function was compiled."""
+    """"0/1": the second compilation of the first function."""
     return "" if compile_id is None else str(compile_id)
 
 
 def watch_graphs(torch, guard, output_graph):
-    """Tells each graph that goes to a backend."""
+    """Reports each graph that is passed to a backend."""
     compile_graph = output_graph.OutputGraph.call_user_compiler
 
     def tell(module):
@@ -49,7 +49,7 @@ def watch_graphs(torch, guard, output_graph):
 
 
 def watch_compiles(torch, guard, convert_frame):
-    """Each function that is compiled, or compiled again."""
+    """Reports each compilation and recompilation of a function."""
     compile_frame = convert_frame._compile
 
     def begin(code):

@@ -1,5 +1,5 @@
-"""The statistics of tensors/tensor_statistics.h by operators of torch, on the device that the tensor is on: the same
-definitions, in double precision. Nothing here waits: no size depends on a value.
+"""Computes the statistics of tensors/tensor_statistics.h with torch operators on the tensor's device. The definitions
+are the same, in double precision. Nothing here waits, because no size depends on a value.
 """
 PIECE = 1 << 22   # elements at a time, for which a device needs some 200 MB
 COPIED = 1 << 25  # elements of the copy without gaps that may be made of a tensor with gaps
@@ -10,8 +10,8 @@ NARROW = (874 << MANTISSA_BITS, 1151 << MANTISSA_BITS)  # the range of float32 a
 
 
 class Reduction:
-    """`values` as tensors/tensors.cpp takes them, and `counts` of the buckets from `first` on, of negative numbers behind the
-    others: on the device, until `send`."""
+    """`values` as in tensors/tensors.cpp, and `counts` of the buckets from `first` on, with those of negative numbers
+    last. They are on the device until `send`."""
 
     def __init__(self, torch, tensor):
         self.torch = torch
@@ -58,7 +58,7 @@ class Reduction:
         return self.torch.where(self.torch.isfinite(piece), (piece - mean) ** 2, 0.0).sum()
 
     def send(self, pinned, tensor=None):
-        """Has the results, and all of `tensor`, copied to the host behind the work that makes them."""
+        """Queues a copy of the results, and of all of `tensor`, to the host, after the work that computes them."""
         self.values, self.counts = pinned.filled(self.values), pinned.filled(self.counts)
         self.copy = pinned.filled(tensor.detach()) if tensor is not None else None
         self.event = self.torch.cuda.Event()
@@ -74,7 +74,7 @@ class Reduction:
 
 
 class Pinned:
-    """Memory that a device copies to, used again and again: to get some from CUDA may wait for the device."""
+    """Reused pinned memory for copies from a device, because an allocation by CUDA may wait for the device."""
 
     MOST_BYTES = 256 << 20
 

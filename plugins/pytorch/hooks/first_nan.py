@@ -1,7 +1,7 @@
-"""The first operator that makes a NaN out of numbers, by `first-nan = true` in the file of --tensors.
+"""Finds the first operator that turns numbers into a NaN, with `first-nan = true` in the file of --tensors.
 
-Every operator of the thread that imports torch, and of backward, is followed by a look at what it gives. On a device the
-looks are collected there and read when they have arrived. This costs a multiple of what the operators do.
+It checks the result of each operator of backward and of the thread that imports torch. On a device it collects the
+checks there and reads them when they arrive. This takes several times as long as the operators.
 """
 import atexit
 import sys
@@ -30,7 +30,7 @@ def tensors_in(torch, value):
 
 
 def program_line():
-    """file:line of the program, past torch and Sonde."""
+    """file:line of the innermost frame outside torch and Sonde."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -178,7 +178,8 @@ def install(torch, reader):
 
 
 def leave_when_done(torch):
-    """Between operators of the program: once it has found something, nothing has to be slow any more."""
+    """Called between operators of the program. Leaves after the first finding, so that the program runs at full speed
+    again."""
     global MODE
     from torch.utils import _python_dispatch
     current = getattr(_python_dispatch, "_get_current_dispatch_mode", None)

@@ -1,6 +1,6 @@
-"""Process groups: tells the probes that see a communicator being made which group it is, by a key that all members
-compute alike: the group's name, its ranks, and how many of these there were before. The group of all tells this
-process's rank, which its environment does not where a script hands it to init_process_group itself."""
+"""Process groups: gives the group's key to the probes that see its communicator. All members compute the same key from
+the group's name, its ranks, and the number of earlier groups with these. The group of all ranks gives this process's
+rank. The environment lacks it if a script passes it to init_process_group."""
 import functools
 import inspect
 import zlib

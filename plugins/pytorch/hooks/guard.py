@@ -1,4 +1,4 @@
-"""Keeps our own errors away from the user, and the user's code away from what is read here."""
+"""Keeps Sonde's errors away from the user, and the user's code out of Sonde's reads."""
 import contextlib
 
 from sonde import _sonde, metadata
@@ -8,7 +8,7 @@ ITERATION, MICRO_STEP, API = 3, 4, 13
 
 
 class Guard:
-    """One hook's switch: off for good after the first internal error, which is noted once in the trace."""
+    """The switch of a hook. The first internal error switches it off for good, and is noted once in the trace."""
 
     def __init__(self, name):
         self.name = name
@@ -56,8 +56,7 @@ enabled = _sonde.torch_enabled
 
 
 def past_overrides(torch):
-    """A context manager in which a tensor tells what torch knows of it, not what __torch_function__ of the program's
-    classes and modes would make of the question."""
+    """A context manager in which reads of a tensor bypass __torch_function__ of the program's classes and modes."""
     disabled = torch._C.DisableTorchFunction
     without_mode = getattr(torch.overrides, "_no_torch_function_mode", None)
     if without_mode is None:
@@ -72,15 +71,15 @@ def past_overrides(torch):
 
 
 def compiling(torch):
-    """A function whose result torch.compile folds into True where it compiles what asks; None: this version has none. What is
-    wrapped asks it first, so that nothing of ours is compiled."""
+    """A function whose result torch.compile folds into True in code that it compiles; None: this version has no such
+    function. Wrappers call it first, so that no code of Sonde is compiled."""
     return getattr(getattr(torch, "compiler", None), "is_compiling", None)
 
 
 def in_graph(torch):
     """A function whose result is true inside torch.compile, export and jit.trace, where a scope would be compiled into
-    the graph or break it. Asked of outermost modules, backward passes and steps: what is traced inside of one that is
-    recorded already has its modules recorded, too."""
+    the graph or break it. Outermost modules, backward passes and steps call it. If tracing happens inside a recorded
+    one, its modules are recorded too."""
     asked, tracing = compiling(torch), torch._C._get_tracing_state
     if asked is None:
         return tracing

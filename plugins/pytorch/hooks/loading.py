@@ -1,9 +1,9 @@
-"""DataLoader: a slice for each batch that the consuming process asks for, and one for the start of an iterator, which
-is where worker processes are made. The number of samples is the first dimension of the batch's first tensor, that of tokens the
-number of elements of `input_ids` where the batch is a dictionary with such a tensor.
+"""DataLoader: records a slice for each batch that the consuming process requests, and one for the start of an iterator,
+which starts the worker processes. The number of samples is the first dimension of the batch's first tensor. The number
+of tokens is the number of elements of `input_ids`, if the batch is a dictionary with such a tensor.
 
-Batches are the program's own objects: what is looked at here is looked at by the methods of torch and Python, never by
-those that the program's classes put in their place. Of other objects the number of samples is unknown.
+Batches are the program's own objects. This module reads them only with methods of torch and Python, never with
+overrides of the program's classes. The number of samples of other objects is unknown.
 """
 import functools
 import math
@@ -44,7 +44,7 @@ class Samples:
         return shape[0] if shape else 0
 
     def _shape(self, tensor):
-        """None: it is no tensor, or does not tell."""
+        """The shape of a tensor; None: it is not a tensor, or has no known shape."""
         if not issubclass(type(tensor), self.torch.Tensor):
             return None
         if type(tensor).__torch_dispatch__ is not self.torch.Tensor.__torch_dispatch__:
@@ -57,7 +57,7 @@ class Samples:
 
     @staticmethod
     def _plain(batch):
-        """What a dictionary of the library's, such as a tokenizer's, holds."""
+        """The content of a library's dictionary, such as a tokenizer's."""
         if UserDict in type(batch).__mro__:
             return object.__getattribute__(batch, "__dict__").get("data")
         return batch
@@ -75,7 +75,7 @@ BATCHES = weakref.WeakKeyDictionary()  # iterator -> number of its batches; None
 
 
 def batches_of(iterator):
-    """Asks a sampler of the program, so once in an epoch."""
+    """Called once in an epoch, because it asks a sampler of the program."""
     if iterator._num_yielded == 0 or iterator not in BATCHES:
         try:
             BATCHES[iterator] = len(iterator._index_sampler)
@@ -103,7 +103,7 @@ def install(torch, guard):
                         is_used_up(iterator))
 
     def passed(iterator):
-        """The probe is off; that this was the last batch is known all the same."""
+        """Called while the probe is off; it still notices the last batch."""
         TRAINING.loaded(0, 0, is_used_up(iterator))
 
     @functools.wraps(following)

@@ -1,8 +1,8 @@
-"""The value of the tensor that backward() is called on, as the scalar `loss`, exactly as `loss.item()` gives it.
+"""Records the tensor on which backward() is called as the scalar `loss`, with exactly the value of `loss.item()`.
 
-On the CPU the element is read from memory: item() would be seen by profilers and dispatch modes of the program. On a
-GPU it is copied to pinned memory behind the work that computes it and looked at when a later loss comes, or the program
-ends, so nothing waits for the device; it is recorded as of the time of its backward. A loss that GradScaler has scaled is recorded as it was before.
+On the CPU it reads the element from memory, because profilers and dispatch modes of the program would see item(). On a
+GPU it queues a copy to pinned memory, and reads that at a later loss or at the end of the program, so nothing waits for
+the device. The record has the time of the backward. A loss that GradScaler has scaled is recorded unscaled.
 """
 import atexit
 import functools
@@ -30,8 +30,8 @@ class Reader:
         self.unscaled = None  # weak references: GradScaler's result and its argument
 
     def read(self, tensors):
-        """What backward() is called on. The usual case is looked at here and now: a plain tensor, in the host's memory,
-        and nobody, neither a class of its own nor a mode, is asked what it is."""
+        """Reads the tensors on which backward() is called. Handles the usual case directly: a plain tensor in host
+        memory, without a class or mode of the program."""
         if not self.guard.on:
             return
         try:
@@ -62,7 +62,7 @@ class Reader:
             self._copy(tensor)
 
     def _record(self, tensor, *when):
-        """A tensor in the host's memory, if it has one element."""
+        """Records a tensor in host memory, if it has one element."""
         kind = self.kinds.get(tensor.dtype)
         if kind is None or tensor.numel() != 1 or tensor.is_neg():
             return
@@ -90,7 +90,7 @@ class Reader:
         self.pending.append((event, pinned, _sonde.torch_now()))
 
     def collect(self):
-        """Records the copies that have arrived. Asking for them would break the capture of a CUDA graph."""
+        """Records the copies that have arrived. Not during the capture of a CUDA graph, which the query would break."""
         if not self.pending or self.torch.cuda.is_current_stream_capturing():
             return
         while self.pending and self.pending[0][0].query():

@@ -1,11 +1,10 @@
-"""`sonde run --calibrate`: takes hooks out of PyTorch in the iterations in which the probe `torch` is off, so that these
-cost what the program costs without Sonde, and puts them back.
+"""`sonde run --calibrate`: removes hooks from PyTorch in iterations in which the probe `torch` is off, and restores
+them. These iterations then cost as much as without Sonde.
 
-The library silences the probe by itself, and every hook returns early then; here are those that cost something all the
-same. Taking one out is only done where the place still holds what was put there: a tool that came later keeps its own, and
-what it wraps returns early. The hooks that find where iterations end stay: step() and the batches of a DataLoader.
-Between two iterations all hooks are in, but for a program that marks its iterations itself and has nothing between them
-that Sonde knows of.
+The library silences the probe, so every hook returns early; this module removes those that still cost time. It removes
+a hook only if the hook is still in its place: a later tool keeps its own wrapper, and the wrapped hook returns early.
+The hooks that find the ends of iterations stay: step() and the batches of a DataLoader. Between two iterations all
+hooks are in place, unless the program marks its iterations itself and Sonde knows of nothing between them.
 """
 import os
 

@@ -1,7 +1,7 @@
-"""Calls of nn.Module: a `module` slice for each, named by its path from the outermost module; around the outermost of a
-thread `forward`, when it may be trained (gradients are on), or `evaluation`, when the module is in eval mode and
-gradients are off. Once a model has been trained, its evaluation is one slice from its eval() (or first such call) to its
-train() (or next training forward), data loading included.
+"""Calls of nn.Module: records a `module` slice for each, named by its path from the outermost module. Around the
+outermost call of a thread it records `forward` if gradients are on, or `evaluation` if the module is in eval mode and
+gradients are off. For a trained model, an evaluation is one slice, data loading included: from eval() (or the first
+such call) to train() (or the next training forward).
 """
 import functools
 import weakref
@@ -18,7 +18,7 @@ MAX_REBUILDS = 8  # of one root's names, when new modules appear
 
 
 def attribute(module, name):
-    """What nn.Module keeps under this name, past what the program's class makes of reading it; None: nothing."""
+    """The attribute that nn.Module stores under this name, without the class's own access methods; None: not there."""
     own = object.__getattribute__(module, "__dict__")
     if name in own or not type(module).__module__.startswith("torch."):
         return own.get(name)
@@ -26,13 +26,13 @@ def attribute(module, name):
 
 
 def children(module):
-    """(name, module) of those directly inside."""
+    """(name, module) of the direct children."""
     inside = attribute(module, "_modules")
     return [] if inside is None else [(name, child) for name, child in inside.items() if child is not None]
 
 
 def modules_in(root):
-    """(path, module) of the root and all inside, as its named_modules() gives them where no class has its own."""
+    """(path, module) of the root and all modules inside, as the original named_modules() returns them."""
     seen, waiting = set(), [("", root)]
     while waiting:
         path, module = waiting.pop()
@@ -48,7 +48,7 @@ def is_training(module):
 
 
 class Names:
-    """The qualified names of a root's modules. Holds no module alive."""
+    """The qualified names of a root's modules. Keeps no module alive."""
 
     def __init__(self, root):
         self.root = weakref.ref(root, lambda _, key=id(root): forget(key))
@@ -69,7 +69,7 @@ class Names:
         return type(module).__name__ if path in ("", "module") else path
 
     def keep(self):
-        """The extension may enter this root by itself from now on."""
+        """From now on the extension may enter this root by itself."""
         root = self.root()
         if id(root) not in _sonde.outermost:
             _sonde.outermost[id(root)] = (self.root, self, self.names, self.of(root))
@@ -109,7 +109,7 @@ def is_trained(module):
 
 
 def note_trained(module):
-    """The module and, where it is a wrapper, perhaps of another, the model inside."""
+    """Notes the module and, if it is a wrapper (perhaps of another one), the model inside."""
     waiting = [module]
     while waiting:
         one = waiting.pop()
@@ -172,7 +172,7 @@ def install(torch, guard):
     TRAINING.skips, TRAINING.gradients = skip, gradients
 
     def failed():
-        """Nothing is to be entered by the extension, either."""
+        """The extension must not enter anything either."""
         HERE.names = None
         _sonde.outermost.clear()
 
@@ -205,7 +205,7 @@ def install(torch, guard):
             leave(entered)
 
     def looked_at(self, args, kwargs):
-        """The outermost one, one of which tensors are looked at, or one that its root did not have."""
+        """Handles an outermost module, one whose tensors are read, or one that its root did not have."""
         if skip() or not guard.on or not enabled():
             return call(self, *args, **kwargs)
         is_outermost = HERE.root is None

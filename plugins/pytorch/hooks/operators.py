@@ -1,4 +1,5 @@
-"""Operators, by `sonde run --torch-operators`: has the library beside this file observe what PyTorch runs."""
+"""Operators, with `sonde run --torch-operators`: lets the library beside this file observe the operators that PyTorch
+runs."""
 import os
 import threading
 
@@ -20,17 +21,16 @@ def install(torch, guard):
         raise RuntimeError(f"PyTorch {torch.__version__}: {missing.decode()}")
     found = prove(torch, library)
     if found == UNKNOWN:
-        raise RuntimeError(f"PyTorch {torch.__version__}: its observers are not as in 1.13 to 2.15")
+        raise RuntimeError(f"PyTorch {torch.__version__}: its observers differ from those of 1.13 to 2.15")
     if found == WITHOUT_NODES:
-        metadata("sonde.torch.operators", f"PyTorch {torch.__version__}: backward is not tied to forward, for what its "
-                                          "observers are told of that is not as in 1.13 to 2.15")
+        metadata("sonde.torch.operators", f"PyTorch {torch.__version__}: backward is not linked to forward: its observers differ from 1.13 to 2.15")
     library.sonde_operators_begin(wanted == "shapes")
     MASKING.add(library.sonde_operators_pause, lambda: library.sonde_operators_begin(wanted == "shapes"))
 
 
 def prove(torch, library):
-    """Runs operators of which the library knows what it must be told. The engine of backward is not begun: a process
-    that forks after that cannot use it in the child."""
+    """Runs operators whose observations the library knows, to verify them. Does not start the engine of backward: a
+    process that forks later could not use it in the child."""
     ones = torch.ones(1)
 
     def forward(before, result):

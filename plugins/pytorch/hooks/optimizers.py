@@ -1,5 +1,6 @@
-"""step() of optimisers: one slice for the outermost of a thread, closures included; that of the first optimiser seen
-ends an iteration. When it is gone, or has not stepped while others did ADOPT_AFTER times, the next one takes its place.
+"""step() of optimisers: records one slice for the outermost call of a thread, closures included. A step of the first
+optimiser seen ends an iteration. If that optimiser is gone, or has not stepped while others did ADOPT_AFTER times, the
+next one replaces it.
 """
 import functools
 import weakref
@@ -14,7 +15,7 @@ ADOPT_AFTER = 64
 
 
 class Primary:
-    """The optimiser that makes iterations."""
+    """The optimiser whose steps end iterations."""
 
     def __init__(self):
         self.optimizer = None
@@ -22,7 +23,7 @@ class Primary:
         self.others = 0
 
     def is_the_same(self, optimizer):
-        """As it was at the step before, and at all others since."""
+        """Whether it is the same as at the previous step, and at all steps since."""
         return self.others == 0 and self.optimizer is not None and self.optimizer() is optimizer
 
     def is_it(self, optimizer):
@@ -81,7 +82,7 @@ def ended(optimizer):
 
 
 def ends_nothing():
-    """The probe is off, and iterations are the program's own: a step need not be seen."""
+    """Whether steps may be ignored: the probe is off, and the program marks its own iterations."""
     return MASKING.torch and TRAINING.overridden
 
 
@@ -95,7 +96,7 @@ def install(torch, guard):
         return guard.run(Step, guard, optimizer) or NOTHING
 
     def masked(step, optimizer, args, kwargs):
-        """The probe is off, but what ends the iteration is known all the same."""
+        """Handles a step while the probe is off; it still ends the iteration."""
         if HERE.stepping:
             return step(optimizer, *args, **kwargs)
         HERE.stepping = True
@@ -107,7 +108,7 @@ def install(torch, guard):
         return result
 
     def looked_at(step, optimizer, args, kwargs):
-        """One that may change something of what is known of the training, or is inside of another."""
+        """Handles a step that may change the known state of the training, or that is inside another one."""
         if skip():
             return step(optimizer, *args, **kwargs)
         if ends_nothing():
@@ -159,7 +160,7 @@ def install(torch, guard):
 
 
 def install_scaler(torch, guard):
-    """GradScaler.step leaves the optimiser alone when gradients overflowed; the iteration ends all the same."""
+    """GradScaler.step skips the optimiser if gradients overflowed; the iteration still ends."""
     amp = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
     step = amp.step
 

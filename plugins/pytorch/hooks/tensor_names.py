@@ -1,5 +1,5 @@
-"""What tensors are called: parameters and modules by their path from the outermost module of the program's, as state_dict()
-has them. With more than one such module those after the first have its class before that: `Discriminator.0.weight`."""
+"""Names of tensors: parameters and modules have their path from the program's outermost module, as in state_dict(). If
+there are several such modules, names of all but the first start with the class: `Discriminator.0.weight`."""
 import weakref
 
 from sonde._torch import modules
@@ -30,7 +30,7 @@ class TensorNames:
         return prefix
 
     def of_parameter(self, parameter, otherwise):
-        """`otherwise`: what one of no known module is called."""
+        """`otherwise`: the name of a parameter of no known module."""
         found = self.parameters.get(id(parameter))
         if found is None or found[0]() is not parameter:
             if self.builds < MAX_REBUILDS:
@@ -42,7 +42,7 @@ class TensorNames:
         return found[1]
 
     def _build(self):
-        """Of the outermost modules: what TRAINED has, too, of the model in a wrapper has no part in this."""
+        """Uses outermost modules only, not the models inside wrappers that TRAINED also has."""
         trained = [one for one in (reference() for reference in list(modules.TRAINED.values())) if one is not None]
         inside = {id(module) for one in trained for path, module in modules.modules_in(one) if path}
         for root in trained:
@@ -60,7 +60,7 @@ class TensorNames:
 
 
 def without_wrapper(path):
-    """Past what DistributedDataParallel and torch.compile call the module inside."""
+    """The name without the prefix that DistributedDataParallel and torch.compile give to the module inside."""
     for wrapper in ("module.", "_orig_mod."):
         if path.startswith(wrapper):
             return without_wrapper(path[len(wrapper):])

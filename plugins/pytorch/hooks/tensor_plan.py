@@ -1,8 +1,8 @@
-"""Which tensors are looked at, and in which iterations: the plan of `sonde run --tensors`, or without one all built-in
-collections each 100th iteration.
+"""The tensors and iterations to read: the plan of `sonde run --tensors`; without one, all built-in collections in each
+100th iteration.
 
-A collection has a schedule and a selection: what it is made of (`weights`, `activations`, …), and regular expressions that
-a tensor's name must match, and must not.
+A collection has a schedule and a selection: its kinds of tensors (`weights`, `activations`, …), and regular expressions
+that a tensor's name must match or must not match.
 """
 import json
 import re
@@ -16,7 +16,7 @@ SAVE_LIMIT_MIB = 1024
 
 
 class Collection:
-    """`told(key, text)` is called with what is wrong; such a collection selects nothing."""
+    """Reports a fault with `told(key, text)`; a faulty collection selects nothing."""
 
     def __init__(self, described, told):
         self.name = described["name"]
@@ -43,7 +43,7 @@ class Collection:
                     expressions.append(re.compile(text))
             except Exception as error:  # re.error, but also others
                 self.usable = False
-                told(self.name, f"switched off: {text!r} is no regular expression: {error}")
+                told(self.name, f"switched off: {text!r} is not a regular expression: {error}")
         return expressions
 
     def is_due(self, iteration):
@@ -79,7 +79,7 @@ class Plan:
         self.due = ()
 
     def at(self, iteration):
-        """The collections whose turn it is."""
+        """The collections that are due."""
         if iteration != self.iteration:
             self.iteration = iteration
             self.due = tuple(one for one in self.collections if one.is_due(iteration))
@@ -88,5 +88,5 @@ class Plan:
         return self.due
 
     def missed(self):
-        """The collections that were asked for, had their turn, and no tensor."""
+        """The requested collections that were due but had no tensor."""
         return [one for one in self.collections if one.was_due and not one.found and not one.implied]

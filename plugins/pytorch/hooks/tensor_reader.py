@@ -1,5 +1,5 @@
-"""Reads tensors: what there is to know of their elements, in the host's memory at once, on a device by work that is put
-behind the program's and whose result is looked at when it has arrived. Nothing waits for a device.
+"""Reads tensors and computes statistics of their elements. In host memory it does so at once. On a device it queues
+work after the program's, and reads the result when it has arrived. Nothing waits for a device.
 """
 import contextlib
 import ctypes
@@ -35,11 +35,11 @@ def load_library():
 
 
 class Unsupported(Exception):
-    """Of this tensor nothing can be told; says why."""
+    """Raised for a tensor that cannot be read; its text is the reason."""
 
 
 class SideFile:
-    """The file that this process appends whole tensors to; made when there is one."""
+    """The file to which this process appends whole tensors; created for the first one."""
 
     def __init__(self, folder, limit):
         self.folder, self.limit = folder, limit
@@ -67,7 +67,7 @@ class SideFile:
 
 
 class Captures:
-    """Whether a CUDA graph is being captured, by any thread: what is asked of CUDA then may end that."""
+    """Whether any thread captures a CUDA graph, which a query to CUDA may break."""
 
     def __init__(self, torch):
         self.count = 0
@@ -100,7 +100,7 @@ class Captures:
 
 
 class Memory:
-    """A tensor's elements as the library takes them. Holds the tensor."""
+    """A tensor's elements in the form that the library expects. Holds a reference to the tensor."""
 
     def __init__(self, tensor, code):
         self.tensor = tensor
@@ -119,7 +119,7 @@ class Memory:
 
 
 class Label:
-    """What a tensor is recorded as; several collections may be about it."""
+    """The name, role and collections of a recorded tensor; several collections may select it."""
 
     __slots__ = ("name", "role", "collections", "saves")
 
@@ -149,7 +149,7 @@ class TensorReader:
         self.lock = threading.Lock()
 
     def read(self, tensor, label):
-        """Records a tensor of the program's, whatever it is."""
+        """Records any tensor of the program."""
         try:
             self._read(tensor, label)
         except Unsupported as why:
@@ -166,7 +166,7 @@ class TensorReader:
                 raise Unsupported(f"it is on a device of the type {tensor.device.type}")
 
     def lose(self, name, why):
-        """Counts a tensor that was to be recorded, and says once why such ones are not."""
+        """Counts a requested tensor that cannot be recorded, and notes the reason once."""
         self.native.sonde_tensors_lost(1)
         if why not in self.told:
             self.told.add(why)
@@ -183,7 +183,7 @@ class TensorReader:
             raise Unsupported("its elements are not in memory")
 
     def _is_wrapped(self, tensor):
-        """Inside functorch and functionalisation a plain Tensor stands for another one and has no memory."""
+        """Whether a plain Tensor wraps another one and has no memory, as inside functorch and functionalisation."""
         wrapped = getattr(self.torch._C, "_functorch", None)
         is_functorch = getattr(wrapped, "is_functorch_wrapped_tensor", None)
         is_functional = getattr(self.torch, "_is_functional_tensor", None)
@@ -235,24 +235,24 @@ class TensorReader:
         if self.captures.are_on():
             return
         if len(self.pending) >= PENDING:
-            raise Unsupported("too many tensors of a device were under way")
+            raise Unsupported("too many tensors of a device were in progress")
         if not tensor.is_contiguous() and tensor.numel() > device_reduction.COPIED:
-            raise Unsupported("it is large, on a device, and its elements are not next to each other")
+            raise Unsupported("it is large, on a device, and not contiguous")
         size = tensor.numel() * tensor.element_size()
         saves = label.saves and self.saving and self.pinned.has_room(size)
         if label.saves and self.saving and not saves:
-            self.lose(label.name.decode(errors="replace"), "too much of a device's memory was on its way to be saved: its "
-                                                           "statistics alone are there")
+            self.lose(label.name.decode(errors="replace"), "too many device tensors were waiting to be saved: only its statistics were recorded")
         try:
             with self.torch.cuda.device(tensor.device), self.torch.no_grad(), self.no_dispatch():
                 reduction = device_reduction.Reduction(self.torch, tensor)
                 reduction.send(self.pinned, tensor if saves else None)
         except getattr(self.torch.cuda, "OutOfMemoryError", MemoryError):
-            raise Unsupported("the device had no memory left to look at it") from None
+            raise Unsupported("the device had no memory left for its statistics") from None
         self.pending.append((reduction, label, self.native.sonde_tensors_now()))
 
     def collect(self):
-        """Records what has arrived. Asking for it would break the capture of a CUDA graph."""
+        """Records the results that have arrived. Not during the capture of a CUDA graph, which the query would
+        break."""
         if not self.pending or self.captures.are_on() or not self.collecting.acquire(blocking=False):
             return
         try:
@@ -270,7 +270,7 @@ class TensorReader:
         reduction.release(self.pinned)
 
     def finish(self):
-        """The program ends: what is still under way is lost."""
+        """Called when the program ends; outstanding results are lost."""
         self.collect()
         if self.pending:
             self.native.sonde_tensors_lost(len(self.pending))
@@ -278,7 +278,7 @@ class TensorReader:
     # -- for hooks/first_nan.py ------------------------------------------------------------------------------------
 
     def has_nan(self, tensor):
-        """Of a plain tensor in the host's memory."""
+        """Whether a plain tensor in host memory has a NaN."""
         self._check(tensor)
         if tensor.device.type != "cpu":
             raise Unsupported("it is on a device")

@@ -1,7 +1,8 @@
-"""Statistics of tensors, by `--sources +tensor`: of weights and gradients when the optimiser that makes iterations begins its
-step, of what goes into the model and comes out of its modules in the training forward, and of losses at backward().
+"""Statistics of tensors, with `--sources +tensor`. Weights and gradients are read when the primary optimiser begins its
+step. Inputs of the model and outputs of its modules are read in the training forward, losses at backward().
 
-Which and when: tensor_plan.py. How: tensor_reader.py. What is found is of the iteration that the torch probe finds.
+tensor_plan.py decides which tensors and when; tensor_reader.py reads them. Records belong to the iterations of the
+torch probe.
 """
 import atexit
 import os
@@ -22,7 +23,7 @@ def told(collection, text):
 
 
 def parts(torch, value, path="", depth=0):
-    """(path, tensor) of a tensor, or of those in tuples, lists and dictionaries."""
+    """(path, tensor) of a tensor, or of the tensors in tuples, lists and dictionaries."""
     kind = type(value)
     if issubclass(kind, torch.Tensor):
         yield path, value
@@ -42,7 +43,7 @@ class Tensors:
         self.loss_classes = (torch.nn.modules.loss._Loss,)
 
     def due(self):
-        """The collections whose turn it is now; None: the probe does not record."""
+        """The collections that are due now; None: the probe does not record."""
         if not self.reader.native.sonde_tensors_enabled():
             return None
         self.reader.collect()
@@ -56,7 +57,7 @@ class Tensors:
     # -- what the other hooks tell -----------------------------------------------------------------------------------
 
     def called(self, due, names, module, is_outermost, args, kwargs, result):
-        """A module has been called in a training forward; `names`: of the outermost one's modules."""
+        """Called after a module's call in a training forward; `names`: those of the outermost module's modules."""
         root, name = names.root(), names.of(module)
         if isinstance(module, self.loss_classes):
             self._take_parts(due, "losses", LOSS, name, result)
@@ -75,13 +76,13 @@ class Tensors:
                 self._take(due, of, role, name + path, tensor)
 
     def loss(self, tensors):
-        """backward() is called on these."""
+        """Called with the tensors of a backward()."""
         due = self.due()
         if due and type(tensors) is tuple:
             self._take_parts(due, "losses", LOSS, "loss", tensors[0] if len(tensors) == 1 else tensors)
 
     def step(self, optimizer):
-        """An optimiser is about to use the gradients."""
+        """Called before an optimiser uses the gradients."""
         if self.finds_nan is not None:
             self.finds_nan.leave_when_done(self.torch)
         due = self.due()
@@ -102,7 +103,7 @@ class Tensors:
                         self._take(due, "gradients", GRADIENT, name, gradient)
 
     def given(self, name, value):
-        """The program's own, by sonde.tensor()."""
+        """Called by sonde.tensor()."""
         if self.due() is None:
             return
         with self.reader.past_overrides():
@@ -116,12 +117,12 @@ class Tensors:
     def finish(self):
         self.reader.finish()
         for collection in self.plan.missed():
-            told(collection.name, "no tensor is of it: see of, include and exclude")
+            told(collection.name, "it has no tensors: see of, include and exclude")
             self.reader.native.sonde_tensors_lost(1)
 
 
 class Off:
-    """Nothing is asked for."""
+    """The plan requests nothing."""
 
     @staticmethod
     def due():
@@ -158,7 +159,7 @@ def are_looked_at():
 
 
 def due():
-    """The collections whose turn it is, for called()."""
+    """The collections that are due, for called()."""
     return () if TENSORS is OFF else GUARD.run(TENSORS.due) or ()
 
 

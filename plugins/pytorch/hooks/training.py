@@ -1,14 +1,14 @@
-"""Where iterations, micro-steps and evaluations begin and end.
+"""Determines where iterations, micro-steps and evaluations begin and end.
 
-An iteration lasts from the end of one step() of the first optimiser seen to the end of the next; the first begins with
-the first batch, forward or backward. After the step that used up its DataLoader the next one waits for the next epoch,
-so that an evaluation in between belongs to none. What was begun and did not come to a step (the program ended, or an
-evaluation came) is marked `sonde.complete = 0` (collector/wire/iteration_keys.h).
+An iteration lasts from the end of one step() of the first optimiser seen to the end of the next. The first one begins
+with the first batch, forward or backward. After the step that exhausts the DataLoader, the next iteration waits for the
+next epoch, so that an evaluation in between belongs to no iteration. An iteration without a step (because the program
+ended or an evaluation began) is marked `sonde.complete = 0` (collector/wire/iteration_keys.h).
 
-Boundaries keep clear of the program's own annotations: when one is open inside an iteration at the boundary, the
-boundary waits until it has ended; when one that was open before is about to end, the iteration ends first. All regions
-are on the home thread, the one that trains; what other threads do moves no boundary but a step(), which takes effect at
-the home thread's next event.
+Boundaries respect the program's own annotations. If one is open inside an iteration, the boundary waits until it has
+ended. If one that opened before the iteration is about to end, the iteration ends first. All regions are on the home
+thread, which is the thread that trains. Other threads move no boundary, except by a step(), which takes effect at the
+home thread's next event.
 """
 import atexit
 import os
@@ -20,8 +20,9 @@ from sonde._torch.masking import MASKING
 
 
 class Training(_sonde.Steps):
-    """The attributes `gradients` (torch.is_grad_enabled), `skips` (guard.in_graph), `backwards`, `proven` and those beside
-    it are the extension's: it passes by what would change nothing of them (plugins/python/extension/inside.c)."""
+    """The extension reads the attributes `gradients` (torch.is_grad_enabled), `skips` (guard.in_graph), `backwards`,
+    `proven` and their neighbours, and skips events that would change none of them
+    (plugins/python/extension/inside.c)."""
 
     def __init__(self):
         self.guard = Guard("training")
@@ -37,7 +38,7 @@ class Training(_sonde.Steps):
         atexit.register(lambda: self.guard.run(self.finish))
 
     def forget(self):
-        """A forked child begins anew."""
+        """Resets the state in a forked child."""
         self.home = None         # the Thread that trains
         self.settles(False)
         self.proven = False      # a training forward or a backward has been seen
@@ -65,7 +66,7 @@ class Training(_sonde.Steps):
         return self.at_home()
 
     def event(self, trains=True):
-        """Something of an iteration begins on this thread; `trains`: a forward or backward, not just a batch."""
+        """A part of an iteration begins on this thread; `trains`: it is a forward or backward, not just a batch."""
         if self.suspended or not self._is_home(trains):
             return
         if trains:
@@ -107,7 +108,7 @@ class Training(_sonde.Steps):
             self.event()
 
     def step_ended(self, primary):
-        """An optimiser has stepped; `primary`: the one that makes iterations."""
+        """An optimiser has stepped; `primary`: its steps end iterations."""
         if not primary:
             self.backwards = 0
         elif self.home is None or self.at_home():
@@ -137,7 +138,7 @@ class Training(_sonde.Steps):
                 self.awaited = "step"
 
     def passes(self):
-        """A step of the primary optimiser: what _boundary() does in the usual case, in no time. False: it is another one."""
+        """A fast form of _boundary() for the usual step of the primary optimiser. False: it is another optimiser's."""
         if self.overridden or self.suspended or self.exhausted or self.awaited is not None or self.micro.is_open:
             return False
         masked = MASKING.torch
@@ -169,7 +170,7 @@ class Training(_sonde.Steps):
         self.samples = self.tokens = 0
 
     def _next(self):
-        """The iteration has come to its end; the next begins."""
+        """Ends the iteration and begins the next."""
         self._count()
         self._note_backwards(MASKING.torch)
         self.awaited = None
@@ -183,7 +184,7 @@ class Training(_sonde.Steps):
             self._open()
 
     def _drop(self):
-        """What is open ends without a step, now or when its inside is empty."""
+        """Ends the open iteration without a step, now or when no scope is open inside."""
         self.micro.end(False)
         if not self.iteration.is_open:
             return
@@ -196,8 +197,8 @@ class Training(_sonde.Steps):
             self.awaited = "drop"
 
     def _give_way(self):
-        """The program marks its iterations itself. What is open ends now, also where an annotation that lasts on began
-        inside: it would enclose all of the program's iterations, and those are the ones that count."""
+        """Called when the program marks its own iterations. Ends the open iteration now, even if an annotation inside
+        it is still open: otherwise it would enclose all of the program's iterations, which are the ones that count."""
         self.overridden = True
         self.micro.end(False)
         if self.awaited == "step":
@@ -218,8 +219,8 @@ class Training(_sonde.Steps):
             self.evaluation.end()
 
     def is_evaluation(self):
-        """A model that was never trained is called for inference: is that an evaluation of its own, and not part of
-        one or, like a teacher's, of an iteration?"""
+        """Whether inference with a model that was never trained is an evaluation of its own: not part of another one
+        or, like a teacher's, of an iteration."""
         if self.evaluation.is_open or self.suspended or (self.proven and self.iteration.is_open):
             return False
         if not self.proven and self.at_home():
@@ -250,7 +251,7 @@ class Training(_sonde.Steps):
         region.end()
 
     def _annotated(self, kind, entering, number):
-        """The program's own iteration or evaluation opens or closes."""
+        """The program opens or closes its own iteration or evaluation."""
         if self.home is not None and not self.at_home():
             return
         if kind == ITERATION and entering:

@@ -339,13 +339,13 @@ class Tensors(RunTest):
     def test_a_bad_expression_is_named_and_counted(self):
         result = self.train('[tensors.losses]\n[tensors.a]\nof = "weights"\ninclude = "(x"')
         self.assertEqual(list(self.counts()), [("losses", 0)])
-        self.assertIn("'(x' is no regular expression", self.args()["sonde.tensor.a"])
+        self.assertIn("'(x' is not a regular expression", self.args()["sonde.tensor.a"])
         self.assertEqual(self.losses(), {"tensor statistics": 1})
         self.assertIn("dropped", result.stderr)
 
     def test_a_collection_without_tensors_is_named_and_counted(self):
         self.train('[tensors.losses]\n[tensors.a]\nof = "weights"\ninclude = "nothing"\n[tensors.never]\nof = "inputs"\nstart = 100')
-        self.assertEqual(self.args(), {"sonde.tensor.a": "no tensor is of it: see of, include and exclude"})
+        self.assertEqual(self.args(), {"sonde.tensor.a": "it has no tensors: see of, include and exclude"})
         self.assertEqual(self.losses(), {"tensor statistics": 1})
 
     def test_tensors_that_cannot_be_read_are_named_and_counted(self):
