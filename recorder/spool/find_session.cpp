@@ -141,8 +141,10 @@ Result<Session> findSession(const fs::path& named, const std::vector<fs::path>& 
   if (!fs::is_regular_file(path, failure)) {
     if (fs::is_regular_file(store::partOf(path), failure))
       return ofTrace(store::partOf(path), places);
-    return notFound(fmt::format(
-        "{} {}: {}", named.string(), isThere(path) ? "is no file" : "does not exist", kWhatToName));
+    return notFound(fmt::format("{} {}: {}",
+                                named.string(),
+                                isThere(path) ? "is not a file" : "does not exist",
+                                kWhatToName));
   }
   return path.extension() == ".spool" ? ofSpoolFile(path) : ofTrace(path, places);
 }

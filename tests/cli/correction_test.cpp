@@ -134,11 +134,11 @@ TEST(CostText, SaysWhatTheRecorderHadWhereThatMakesTheUpperFigureHigh) {
   EXPECT_THAT(
       costText(cost),
       HasSubstr("(2.0 to 6.0 %), subtracted from these times; the upper figure allows for the "
-                "1.2 % of a processor that the recorder used"));
+                "recorder, which used 1.2 % of a processor"));
   cost.sum.ns = 1000;
   EXPECT_THAT(costText(cost),
               HasSubstr("at most 6.0 % of an iteration, subtracted from these times; "
-                        "this allows for the 1.2 %"));
+                        "this allows for the recorder, which used 1.2 %"));
   cost.unexplained.recorder = 0.004;
   EXPECT_THAT(costText(cost), Not(HasSubstr("recorder")));
 }
@@ -205,7 +205,10 @@ TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
   EXPECT_THAT(sonde({"report", write(1, none)}).out, HasSubstr("No iterations: mark them"));
   const Finished refused = sonde({"diff", masked, masked});
   EXPECT_EQ(refused.status, 3);
-  EXPECT_THAT(refused.err, HasSubstr("A has no iteration left to compare: in none of them did "));
+  EXPECT_THAT(
+      refused.err,
+      HasSubstr(
+          "A has no iteration left to compare: none of them was recorded by all requested probes"));
 }
 
 class CorrectedDiff : public Verbs {

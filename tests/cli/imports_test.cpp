@@ -311,7 +311,8 @@ TEST_F(Imports, SaysThatMergedFilesAreFarApart) {
   EXPECT_THAT(near.out, HasSubstr("2 slices, 2 kernels, 0 copies"));
   const Finished far = sonde({"merge", "-o", folder_ / "far.sonde", traces[0], traces[2]});
   EXPECT_EQ(far.status, 0);
-  EXPECT_THAT(far.err, HasSubstr("are 900.0 s apart: they are of different runs, or their clocks"));
+  EXPECT_THAT(far.err,
+              HasSubstr("are 900.0 s apart: they belong to different runs, or their clocks"));
   EXPECT_THAT(sonde({"report", traces[0], traces[2]}).err, HasSubstr("are 900.0 s apart"));
 }
 

@@ -97,7 +97,7 @@ TEST_F(TableExporters, CsvTouchesNothingOfSomebodyElses) {
   mustRefuse("csv.part' is left over from an interrupted export: remove it");
   EXPECT_EQ(test::readText(folder_ / "csv.part/scalar.csv"), "mine");
   test::writeText(folder_ / "csv", "mine");
-  mustRefuse("csv' is no folder");
+  mustRefuse("csv' is not a folder");
   EXPECT_EQ(test::readText(folder_ / "csv"), "mine");
 }
 

@@ -87,7 +87,7 @@ TEST_F(PluginFiles, OfANameThatIsNoneAreRefused) {
 
 TEST_F(PluginFiles, OfANameOfSondesAreRefused) {
   EXPECT_THAT(why(build("own", R"(SONDE_PLUGIN_HEAD, "cuda", "", "", "", start, 0, 0)")),
-              HasSubstr("'cuda' is that of a probe of Sonde's"));
+              HasSubstr("'cuda' is that of one of Sonde's probes"));
   EXPECT_THAT(why(build("as", R"(SONDE_PLUGIN_HEAD, "a", "cuda", "", "", start, 0, 0)")),
               HasSubstr("its category 'cuda'"));
   EXPECT_THAT(why(build("near", R"(SONDE_PLUGIN_HEAD, "cudax", "", "", "", start, 0, 0)")),

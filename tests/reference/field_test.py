@@ -72,7 +72,7 @@ class FieldTest(unittest.TestCase):
     def test_a_kernel_without_times_is_left_out(self):
         said, dropped = self.imported("kernel_without_times.json")
         self.assertEqual(dropped, {"no time": 1})
-        self.assertIn("1 events have times that cannot be", said)
+        self.assertIn("1 events have impossible times", said)
         first, last = self.ask("SELECT min(start_ns), max(start_ns + dur_ns) FROM (SELECT start_ns, dur_ns FROM slice UNION "
                                "ALL SELECT start_ns, dur_ns FROM kernel)")[0]
         self.assertEqual((first % 10**7, last % 10**7), (1100 * US, 1700 * US))

@@ -104,7 +104,7 @@ TEST_F(LossNotDecreasing, IsInsufficientWhenNoiseHidesATrendAndSaysHowMuchMore) 
   const Outcome outcome = judge(losses);
   EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
   EXPECT_THAT(outcome.message, HasSubstr("noise of"));
-  EXPECT_THAT(outcome.message, HasSubstr("needed to see 5 %"));
+  EXPECT_THAT(outcome.message, HasSubstr("needed to detect 5 %"));
 }
 
 TEST_F(LossNotDecreasing, TakesAConvergedLossAsHealthy) {

@@ -67,7 +67,7 @@ class Calibrate(RunTest):
         self.assertEqual(self.rows("SELECT count(*) FROM probe_call WHERE iteration_id IS NULL OR thread_id IS NULL"), [(0,)])
 
     def test_the_last_lines_say_what_came_of_it(self):
-        for count, said in ((COUNT, r"recording takes -?\d+\.\d % ± \d+\.\d % of an iteration( \(|; of this as known before, .*: )(net|io) "),
+        for count, said in ((COUNT, r"recording takes -?\d+\.\d % ± \d+\.\d % of an iteration( \(|; the run could not improve on these known costs .*: )(net|io) "),
                             (BLOCK, f"could not be measured: all probes were on in all {BLOCK} iterations")):
             result = self.run_sonde(sys.executable, "-c", PROGRAM, 0, count, options=(
                 "-f", "--sources", ",".join(ASKED), f"--calibrate={BLOCK}", "--summary", self.folder / "summary.json"))

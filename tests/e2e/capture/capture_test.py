@@ -145,7 +145,7 @@ class Size(RunTest):
                          "where there are iterations, no time is left out")
         (operations,), = self.rows("SELECT count(*) FROM v_slice WHERE name = 'helper'")
         self.assertTrue(30000 < operations < 140000, operations)
-        self.assertIn("of processes without iterations one second of 2", result.stderr)
+        self.assertIn("one of 2 seconds of processes without iterations", result.stderr)
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ class ScheduleTest(CaptureTest):
         said = self.end(process)
         self.assertEqual(self.rows("SELECT count(*) FROM slice"), [(0,)])
         self.assertEqual(self.rows("SELECT state, exit_status FROM process"), [("exited", 0)])
-        self.assertIn("the job ended before --delay, 3600 s, had passed", said)
+        self.assertIn("the job ended before --delay (3600 s) had passed", said)
 
     def test_ctl_starts_before_the_delay_has_passed(self):
         process = self.count("--delay", "1h", "--duration", "1h")

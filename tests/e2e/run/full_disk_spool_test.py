@@ -127,7 +127,7 @@ class SubvolumeQuota(FullSpool):
                             options=("-o", place / "out.sonde", "--sources", "annotation", "--max-size", "1GiB")))
         self.check(result, full=False)
         self.assertRegex(result.stderr, fr"sonde run: {place}/out.sonde.part has no room \(.*Disk quota exceeded\): "
-                                        fr"make some, then finish the trace with sonde recover {self.spool}/sonde-")
+                                        fr"free some space, then finish the trace with sonde recover {self.spool}/sonde-")
 
 
 class UserQuota(FullSpool):

@@ -243,7 +243,7 @@ class Overhead(RunTest):
         self.assertEqual(failing.returncode, 3)
         self.assertIn("no data", failing.stderr)
         silent = self.sonde("calibrate", "--", "/bin/false")
-        self.assertIn("/bin/false ended with status 1: run it by itself", silent.stderr)
+        self.assertIn("/bin/false ended with status 1: run it without Sonde", silent.stderr)
         few = self.calibrate(count=5)
         self.assertEqual(few.returncode, 3)
         self.assertIn("iterations", few.stderr)

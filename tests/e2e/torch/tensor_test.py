@@ -332,7 +332,7 @@ class Tensors(RunTest):
         result = self.train('[tensors.losses]\n[tensors.a]\nof = "weights"\ninclude = "a{99999999999999}"\n'
                             '[tensors.b]\nof = "weights"\ninclude = "[[0]"')
         self.assertEqual(list(self.counts()), [("b", 0), ("losses", 0)])
-        self.assertIn("no regular expression", self.args()["sonde.tensor.a"])
+        self.assertIn("not a regular expression", self.args()["sonde.tensor.a"])
         self.assertEqual(self.losses(), {"tensor statistics": 1})
         self.assertNotIn("FutureWarning", result.stderr)
 

@@ -101,7 +101,7 @@ TEST_F(ChakraImporterTest, DependenciesAreLinksWhereverTheNodeStands) {
                  "s.name_id ORDER BY l.rowid"),
             "control-dependency|slice|early|slice data-dependency|slice|early|slice "
             "data-dependency|slice|late|kernel");
-  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 dependencies are on nodes that are not")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 dependencies refer to nodes that are not")));
   EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 dependencies refer to their own node")));
   EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 nodes have the id of another")));
 }
@@ -208,8 +208,8 @@ TEST_F(ChakraImporterTest, TheGoodPartOfADamagedFileIsKept) {
       {ChakraMessage().raw(textField(6, "late")).bytes(), "which has a field of another type"},
       {ChakraMessage().raw(textField(10, textField(27, "x"))).bytes(), "of another type"},
       {ChakraMessage().raw(textField(8, numberField(2, 1))).bytes(), "of another type"},
-      {ChakraMessage().raw("\x0a\x7f").bytes(), "which is not of the format"},
-      {ChakraMessage().raw("\xff\xff\xff").bytes(), "which is not of the format"}};
+      {ChakraMessage().raw("\x0a\x7f").bytes(), "which does not match the format"},
+      {ChakraMessage().raw("\xff\xff\xff").bytes(), "which does not match the format"}};
   for (const auto& [message, why] : bad) {
     SCOPED_TRACE(why);
     mustImport(chakraHead() + goodNode() + message + goodNode(10));

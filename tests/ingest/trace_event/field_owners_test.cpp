@@ -191,7 +191,7 @@ TEST_F(FieldFaults, ADevicesRecordsWithoutTimesAreLeftOutWhereTimesCountFromTheF
                R"(], "baseTimeNanoseconds": 1764000000000000000})");
   EXPECT_EQ(operations(), "good:-");
   EXPECT_EQ(summary_.dropped.at("no time"), 3U);
-  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("3 events have times that cannot be")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("3 events have impossible times")));
 }
 
 // --- ranks by the names of files

@@ -175,7 +175,7 @@ TEST_F(TraceEventImporterTest, CountsEndsOfArrowsThatAreInNoLink) {
   const std::size_t separators = 4 * std::string(",\n").size();
   EXPECT_THAT(summary_.warnings,
               ElementsAre(AllOf(
-                  HasSubstr("12 ends of arrows are in no link"),
+                  HasSubstr("12 ends of arrows have no link"),
                   HasSubstr(fmt::format("the first is at byte {}", before.size() + separators)))));
 }
 
