@@ -17,7 +17,7 @@
 namespace {
 
 using sonde::gui::MainWindow;
-using sonde::gui::TimelineModel;
+using sonde::gui::TraceDocument;
 using sonde::gui::Viewport;
 
 struct Samples {
@@ -36,10 +36,11 @@ struct Samples {
 
 void settle(MainWindow& window) {
   QApplication::processEvents();
-  while (!window.model().settled()) {
+  while (!window.models().document.settled()) {
     QEventLoop loop;
-    QObject::connect(&window.model(), &TimelineModel::settledDown, &loop, &QEventLoop::quit);
-    if (!window.model().settled())
+    QObject::connect(
+        &window.models().document, &TraceDocument::settledDown, &loop, &QEventLoop::quit);
+    if (!window.models().document.settled())
       loop.exec();
     QApplication::processEvents();
   }
@@ -54,7 +55,7 @@ class Session {
   void frame(const Viewport& viewport) {
     QElapsedTimer timer;
     timer.start();
-    window_.state().setViewport(viewport);
+    window_.models().view.setViewport(viewport);
     window_.timeline().viewport()->repaint();
     stale_.ms.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
     settle(window_);
@@ -65,16 +66,16 @@ class Session {
   }
 
   void zoomAndPan() {
-    window_.timeline().fit();
+    window_.models().view.change(&sonde::gui::Viewport::fit);
     settle(window_);
     for (const double factor : {0.8, 1.25})
       for (int step = 0; step < 50; ++step) {
-        Viewport viewport = window_.state().viewport();
+        Viewport viewport = window_.models().view.viewport();
         viewport.zoomAt(viewport.width() * 0.4, factor);
         frame(viewport);
       }
     for (int level = 0; level < 4; ++level) {
-      Viewport viewport = window_.state().viewport();
+      Viewport viewport = window_.models().view.viewport();
       viewport.zoomAt(viewport.width() / 2.0, 0.1);
       frame(viewport);
       for (int step = 0; step < 25; ++step) {
@@ -118,7 +119,7 @@ int main(int argc, char** argv) {
   std::printf("%-34s %7.1f ms\n",
               "start to first picture",
               static_cast<double>(timer.nsecsElapsed()) / 1e6);
-  if (window.model().state() != TimelineModel::State::Ready)
+  if (window.models().document.state() != TraceDocument::State::Ready)
     return 3;
   Session session(window);
   session.zoomAndPan();

@@ -97,8 +97,11 @@ int run(QApplication& application, const Options& options) {
     return sonde::gui::takeScreenshot(window, options.screenshot);
   // A named trace that cannot be read ends the program, as it ends any verb.
   QObject::connect(
-      &window.model(), &sonde::gui::TimelineModel::failed, &window, [&](const QString& message) {
-        if (window.model().state() != sonde::gui::TimelineModel::State::Failed ||
+      &window.models().document,
+      &sonde::gui::TraceDocument::failed,
+      &window,
+      [&](const QString& message) {
+        if (window.models().document.state() != sonde::gui::TraceDocument::State::Failed ||
             window.everOpened())
           return;
         fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());

@@ -38,8 +38,8 @@ void MainWindow::buildLayout() {
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   search_ = new SearchBar;
-  overview_ = new OverviewStrip(model_, state_);
-  timeline_ = new TimelineView(model_, state_);
+  overview_ = new OverviewStrip(models_);
+  timeline_ = new TimelineView(models_);
   legend_ = new LegendBar;
   overview_->setLabelWidth(timeline_->labelWidth());
   layout->addWidget(search_);
@@ -119,44 +119,44 @@ void MainWindow::buildActions() {
   add(timeline_, tr("Details"), {Qt::Key_Q}, [this] { toggleDetails(); });
   add(timeline_, tr("Colours"), {Qt::Key_C}, [this] { toggleColors(); });
   add(timeline_, tr("Tracks without events"), {Qt::Key_E}, [this] {
-    model_.showEmptyThreads(!model_.layout().showsEmpty());
+    models_.timeline.showEmptyThreads(!models_.timeline.layout().showsEmpty());
   });
 }
 
 void MainWindow::connectModel() {
-  connect(&model_, &TimelineModel::opened, this, [this] {
+  connect(&models_.document, &TraceDocument::opened, this, [this] {
     everOpened_ = true;
     showTitle();
     showSelectionText();
   });
-  connect(&model_, &TimelineModel::failed, this, [this](const QString& message) {
+  connect(&models_.document, &TraceDocument::failed, this, [this](const QString& message) {
     statusBar()->showMessage(message, 10'000);
     timeline_->viewport()->update();
   });
-  connect(&model_, &TimelineModel::detailsChanged, this, &MainWindow::showDetails);
-  connect(&model_, &TimelineModel::selectionChanged, this, [this] {
-    if (!model_.selectedRef()) {
+  connect(&models_.selection, &Selection::detailsChanged, this, &MainWindow::showDetails);
+  connect(&models_.selection, &Selection::changed, this, [this] {
+    if (!models_.selection.ref()) {
       details_.clear();
       detailsDock_->hide();
     }
     showSelectionText();
   });
-  connect(&model_, &TimelineModel::spanChanged, this, &MainWindow::showSpan);
-  connect(&model_,
-          &TimelineModel::searchFinished,
+  connect(&models_.totals, &SpanTotals::changed, this, &MainWindow::showSpan);
+  connect(&models_.search,
+          &NameSearch::finished,
           search_,
           qOverload<const SearchReply&>(&SearchBar::show));
 }
 
 void MainWindow::connectViews() {
-  connect(&state_, &ViewState::areaChanged, this, &MainWindow::showSelectionText);
+  connect(&models_.view, &ViewState::areaChanged, this, &MainWindow::showSelectionText);
   connect(timeline_, &TimelineView::hovered, hoverText_, &QLabel::setText);
   connect(timeline_, &TimelineView::labelWidthChanged, overview_, &OverviewStrip::setLabelWidth);
   connect(search_, &SearchBar::wanted, this, [this](const QString& text, bool forward) {
-    model_.search(text, forward, state_.viewport().beginNs());
+    models_.search.find(text, forward, models_.view.viewport().beginNs());
   });
   connect(search_, &SearchBar::closed, this, [this] {
-    model_.clearSearch();
+    models_.search.clear();
     timeline_->setFocus();
   });
 }
@@ -165,38 +165,38 @@ void MainWindow::open(const QStringList& paths) {
   details_.clear();
   detailsDock_->hide();
   spanDock_->hide();
-  model_.open(paths);
+  models_.document.open(paths);
   showTitle();
 }
 
 void MainWindow::showTitle() {
   QStringList names;
-  for (const QString& path : model_.paths())
+  for (const QString& path : models_.document.paths())
     names << QFileInfo(path).fileName();
   QString title = names.isEmpty() ? tr("Sonde") : names.mid(0, 4).join(QStringLiteral(", "));
   if (names.size() > 4)
     title += tr(" and %1 more").arg(names.size() - 4);
-  if (model_.skeleton().unfinished)
+  if (models_.document.skeleton().unfinished)
     title += tr(" (unfinished recording, as it stood when it was opened)");
   setWindowTitle(names.isEmpty() ? title : title + QStringLiteral(" – Sonde"));
 }
 
 void MainWindow::showDetails(bool moved) {
-  details_.show(model_.details()->sections);
+  details_.show(models_.selection.details()->sections);
   detailsTree_->expandAll();
   for (int row = 0; row < details_.rowCount({}); ++row)
     detailsTree_->setFirstColumnSpanned(row, {}, true);
   if (detailsWanted_)
     detailsDock_->show();
   if (moved)
-    timeline_->bringIntoView(model_.details()->event);
+    timeline_->bringIntoView(models_.selection.details()->event);
   showSelectionText();
 }
 
 void MainWindow::toggleDetails() {
   detailsWanted_ = !detailsWanted_;
-  detailsDock_->setVisible(detailsWanted_ && model_.details().has_value());
-  spanDock_->setVisible(detailsWanted_ && !model_.span().empty());
+  detailsDock_->setVisible(detailsWanted_ && models_.selection.details().has_value());
+  spanDock_->setVisible(detailsWanted_ && !models_.totals.rows().empty());
 }
 
 void MainWindow::toggleColors() {
@@ -206,32 +206,32 @@ void MainWindow::toggleColors() {
 }
 
 void MainWindow::showSpan() {
-  const auto& area = state_.area();
-  if (!area || model_.span().empty()) {
+  const auto& area = models_.view.area();
+  if (!area || models_.totals.rows().empty()) {
     spanDock_->hide();
     return;
   }
-  span_.show(model_.span(), area->durNs());
+  span_.show(models_.totals.rows(), area->span.durNs());
   spanTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
-  spanDock_->setWindowTitle(tr("Selected span  ·  %1").arg(formatDuration(area->durNs())));
+  spanDock_->setWindowTitle(tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs())));
   if (detailsWanted_)
     spanDock_->show();
 }
 
 void MainWindow::showSelectionText() {
   QStringList parts;
-  if (const auto& area = state_.area())
-    parts << tr("span %1").arg(formatDuration(area->durNs()));
-  if (const auto& details = model_.details()) {
+  if (const auto& area = models_.view.area())
+    parts << tr("span %1").arg(formatDuration(area->span.durNs()));
+  if (const auto& details = models_.selection.details()) {
     const Block& block = details->event.block;
     parts << tr("selected %1").arg(lengthOf(block));
     const Arrows& arrows = details->arrows;
     if (arrows.toCount > static_cast<std::int64_t>(arrows.to.size()))
       parts << tr("%L1 of %L2 arrows drawn").arg(arrows.to.size()).arg(arrows.toCount);
   }
-  if (model_.skeleton().lost > 0)
-    parts << tr("%L1 records lost").arg(model_.skeleton().lost);
-  if (parts.isEmpty() || !model_.selectedRef())
+  if (models_.document.skeleton().lost > 0)
+    parts << tr("%L1 records lost").arg(models_.document.skeleton().lost);
+  if (parts.isEmpty() || !models_.selection.ref())
     parts << tr("? for keys");
   selectionText_->setText(parts.join(QStringLiteral("   ·   ")));
 }
@@ -244,9 +244,9 @@ void MainWindow::chooseFiles() {
 }
 
 void MainWindow::findTrack() {
-  if (model_.state() != TimelineModel::State::Ready)
+  if (!models_.document.ready())
     return;
-  TrackFinder finder(model_.skeleton(), this);
+  TrackFinder finder(models_.document.skeleton(), this);
   connect(&finder, &TrackFinder::chosen, timeline_, &TimelineView::scrollToTrack);
   finder.exec();
   timeline_->setFocus();

@@ -4,8 +4,7 @@
 
 #include "gui/models/details_model.h"
 #include "gui/models/span_model.h"
-#include "gui/models/timeline_model.h"
-#include "gui/models/view_state.h"
+#include "gui/models/trace_models.h"
 
 #include <QLabel>
 #include <QMainWindow>
@@ -32,8 +31,7 @@ class MainWindow : public QMainWindow {
   void open(const QStringList& paths);
   // A trace has been shown since the window was created.
   [[nodiscard]] bool everOpened() const { return everOpened_; }
-  [[nodiscard]] TimelineModel& model() { return model_; }
-  [[nodiscard]] ViewState& state() { return state_; }
+  [[nodiscard]] TraceModels& models() { return models_; }
   [[nodiscard]] TimelineView& timeline() { return *timeline_; }
 
  protected:
@@ -55,8 +53,7 @@ class MainWindow : public QMainWindow {
   void showSpan();
   void showSelectionText();
 
-  TimelineModel model_;
-  ViewState state_;
+  TraceModels models_;
   DetailsModel details_;
   SpanModel span_;
   OverviewStrip* overview_ = nullptr;

@@ -16,23 +16,23 @@ namespace {
 // Layout changes of the docks and strips request more data. The window is done when it is quiet
 // before and after a turn of the event loop.
 bool quiet(MainWindow& window) {
-  const bool before = window.model().settled();
+  const bool before = window.models().document.settled();
   QApplication::processEvents();
-  return before && window.model().settled();
+  return before && window.models().document.settled();
 }
 
 }  // namespace
 
 int takeScreenshot(MainWindow& window, const QString& path) {
-  TimelineModel& model = window.model();
+  TraceDocument& document = window.models().document;
   while (!quiet(window)) {
     QEventLoop loop;
-    QObject::connect(&model, &TimelineModel::settledDown, &loop, &QEventLoop::quit);
-    if (!model.settled())
+    QObject::connect(&document, &TraceDocument::settledDown, &loop, &QEventLoop::quit);
+    if (!document.settled())
       loop.exec();
   }
-  if (model.state() == TimelineModel::State::Failed) {
-    fmt::print(stderr, "sonde-gui: {}\n", model.error().toStdString());
+  if (document.state() == TraceDocument::State::Failed) {
+    fmt::print(stderr, "sonde-gui: {}\n", document.error().toStdString());
     return kUnreadable;
   }
   if (!window.grab().save(path, "PNG")) {

@@ -172,14 +172,6 @@ void TrackLayout::toggle(const Skeleton& skeleton, const LayoutEntry& entry) {
   rebuild(skeleton);
 }
 
-void TrackLayout::foldAll(const Skeleton& skeleton, bool fold) {
-  foldedProcesses_.clear();
-  if (fold)
-    for (int process = 0; process < static_cast<int>(skeleton.processes.size()); ++process)
-      foldedProcesses_.insert(process);
-  rebuild(skeleton);
-}
-
 void TrackLayout::showEmpty(const Skeleton& skeleton, bool show) {
   showEmpty_ = show;
   rebuild(skeleton);
@@ -203,6 +195,15 @@ std::pair<std::size_t, std::size_t> TrackLayout::between(int top, int bottom) co
       first, entries_.end(), [&](const LayoutEntry& e) { return e.y < bottom; });
   return {static_cast<std::size_t>(first - entries_.begin()),
           static_cast<std::size_t>(last - entries_.begin())};
+}
+
+std::vector<int> TrackLayout::tracksBetween(int top, int bottom) const {
+  std::vector<int> tracks;
+  const auto [first, last] = between(top, bottom);
+  for (std::size_t at = first; at < last; ++at)
+    if (entries_[at].track >= 0)
+      tracks.push_back(entries_[at].track);
+  return tracks;
 }
 
 const LayoutEntry* TrackLayout::at(int y) const {

@@ -41,7 +41,6 @@ class TrackLayout {
   void rebuild(const Skeleton& skeleton);
 
   void toggle(const Skeleton& skeleton, const LayoutEntry& entry);
-  void foldAll(const Skeleton& skeleton, bool fold);
   void showEmpty(const Skeleton& skeleton, bool show);
   // Unfolds all groups that hide `track`.
   void reveal(const Skeleton& skeleton, int track);
@@ -51,6 +50,8 @@ class TrackLayout {
   [[nodiscard]] bool showsEmpty() const { return showEmpty_; }
   // Indices [first, second) of the entries that cross [top, bottom).
   [[nodiscard]] std::pair<std::size_t, std::size_t> between(int top, int bottom) const;
+  // The tracks that cross [top, bottom), from top to bottom.
+  [[nodiscard]] std::vector<int> tracksBetween(int top, int bottom) const;
   // The entry at `y`; nullptr below the last one.
   [[nodiscard]] const LayoutEntry* at(int y) const;
   // No track of the process has events: it is one line, unless empty tracks are shown.

@@ -13,7 +13,7 @@ void ViewState::setViewport(const Viewport& viewport) {
   emit changed();
 }
 
-void ViewState::setArea(const std::optional<Span>& area) {
+void ViewState::setArea(const std::optional<Area>& area) {
   if (area == area_)
     return;
   area_ = area;
@@ -34,11 +34,6 @@ void ViewState::mark(const Span& span, bool keep) {
   }
   std::erase_if(marks_, [](const Mark& mark) { return !mark.kept; });
   marks_.push_back({span, span.durNs() > 0 ? formatDuration(span.durNs()) : QString(), keep});
-  emit changed();
-}
-
-void ViewState::clearMarks() {
-  marks_.clear();
   emit changed();
 }
 

@@ -1,5 +1,6 @@
-// The state shared by timeline and overview: the window on time, the selected area, the marks. Main
-// thread.
+// The state that the views share: the window on time, the selected area, the marks.
+//
+// Every view with a time axis zooms and pans through it. Part of TraceModels. Main thread.
 #pragma once
 
 #include "gui/models/viewport.h"
@@ -8,6 +9,7 @@
 #include <QString>
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,13 @@ struct Span {
   std::int64_t endNs = 0;
   [[nodiscard]] std::int64_t durNs() const { return endNs - beginNs; }
   bool operator==(const Span&) const = default;
+};
+
+// A span of time on some tracks.
+struct Area {
+  Span span;
+  std::vector<int> tracks;  // indices in Skeleton::tracks
+  bool operator==(const Area&) const = default;
 };
 
 struct Mark {
@@ -35,12 +44,19 @@ class ViewState : public QObject {
   [[nodiscard]] const Viewport& viewport() const { return viewport_; }
   // Emits `changed` if the viewport differs.
   void setViewport(const Viewport& viewport);
-  [[nodiscard]] const std::optional<Span>& area() const { return area_; }
-  void setArea(const std::optional<Span>& area);
+  // setViewport after one of Viewport's changes: `change(&Viewport::panPixels, 40.0)`.
+  template <typename... Arguments>
+  void change(void (Viewport::*edit)(Arguments...), std::type_identity_t<Arguments>... arguments) {
+    Viewport changed = viewport_;
+    (changed.*edit)(arguments...);
+    setViewport(changed);
+  }
+
+  [[nodiscard]] const std::optional<Area>& area() const { return area_; }
+  void setArea(const std::optional<Area>& area);
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
   // Replaces the mark that is not kept, if any. Repeating a span removes its mark.
   void mark(const Span& span, bool keep);
-  void clearMarks();
   void reset(const Viewport& viewport);
 
  signals:
@@ -49,7 +65,7 @@ class ViewState : public QObject {
 
  private:
   Viewport viewport_;
-  std::optional<Span> area_;
+  std::optional<Area> area_;
   std::vector<Mark> marks_;
 };
 

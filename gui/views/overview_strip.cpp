@@ -19,16 +19,18 @@ constexpr int kTop = 4;
 
 }  // namespace
 
-OverviewStrip::OverviewStrip(TimelineModel& model, ViewState& state, QWidget* parent)
-    : QWidget(parent), model_(model), state_(state), theme_(palette()) {
+OverviewStrip::OverviewStrip(TraceModels& models, QWidget* parent)
+    : QWidget(parent), models_(models), theme_(palette()) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Overview of the whole trace"));
-  connect(&model_, &TimelineModel::opened, this, [this] { model_.askOverview(kBins); });
-  connect(&model_, &TimelineModel::overviewChanged, this, [this] {
+  connect(&models_.document, &TraceDocument::opened, this, [this] {
+    models_.timeline.askOverview(kBins);
+  });
+  connect(&models_.timeline, &TimelineModel::overviewChanged, this, [this] {
     updateGeometry();
     update();
   });
-  connect(&state_, &ViewState::changed, this, [this] { update(); });
+  connect(&models_.view, &ViewState::changed, this, [this] { update(); });
 }
 
 void OverviewStrip::setLabelWidth(int width) {
@@ -37,7 +39,7 @@ void OverviewStrip::setLabelWidth(int width) {
 }
 
 QSize OverviewStrip::sizeHint() const {
-  const auto& rows = model_.overview();
+  const auto& rows = models_.timeline.overview();
   const auto busy = std::count_if(
       rows.begin(), rows.end(), [](const OverviewRow& row) { return !row.bins.empty(); });
   const int shown = std::clamp(static_cast<int>(busy), 4, kMaxRows);
@@ -49,7 +51,7 @@ QRect OverviewStrip::timeRect() const {
 }
 
 double OverviewStrip::xAt(std::int64_t ns) const {
-  const Skeleton& skeleton = model_.skeleton();
+  const Skeleton& skeleton = models_.document.skeleton();
   const auto span =
       static_cast<double>(std::max<std::int64_t>(skeleton.endNs - skeleton.beginNs, 1));
   const double share = static_cast<double>(ns - skeleton.beginNs) / span;
@@ -61,9 +63,9 @@ void OverviewStrip::paintEvent(QPaintEvent* /*event*/) {
   painter.fillRect(rect(), theme_.panel);
   painter.setPen(theme_.border);
   painter.drawLine(rect().bottomLeft(), rect().bottomRight());
-  if (model_.state() != TimelineModel::State::Ready)
+  if (!models_.document.ready())
     return;
-  const Skeleton& skeleton = model_.skeleton();
+  const Skeleton& skeleton = models_.document.skeleton();
   painter.setPen(theme_.text);
   painter.drawText(QRect(8, kTop, labelWidth_ - 16, 16),
                    Qt::AlignVCenter,
@@ -79,7 +81,7 @@ void OverviewStrip::paintEvent(QPaintEvent* /*event*/) {
 
 void OverviewStrip::paintRows(QPainter& painter, const QRect& rect) {
   std::vector<const OverviewRow*> rows;
-  for (const OverviewRow& row : model_.overview())
+  for (const OverviewRow& row : models_.timeline.overview())
     if (!row.bins.empty() && rows.size() < kMaxRows)
       rows.push_back(&row);
   if (rows.empty())
@@ -104,8 +106,8 @@ void OverviewStrip::paintRows(QPainter& painter, const QRect& rect) {
 }
 
 void OverviewStrip::paintWindow(QPainter& painter, const QRect& rect) {
-  const double left = std::floor(xAt(state_.viewport().beginNs()));
-  const double right = std::max(std::ceil(xAt(state_.viewport().endNs())), left + 3);
+  const double left = std::floor(xAt(models_.view.viewport().beginNs()));
+  const double right = std::max(std::ceil(xAt(models_.view.viewport().endNs())), left + 3);
   QColor veil = theme_.panel;
   veil.setAlpha(theme_.dark() ? 150 : 165);
   painter.fillRect(QRectF(rect.left(), rect.top(), left - rect.left(), rect.height()), veil);
@@ -121,17 +123,16 @@ void OverviewStrip::changeEvent(QEvent* event) {
 }
 
 void OverviewStrip::moveTo(int x) {
-  if (model_.state() != TimelineModel::State::Ready)
+  if (!models_.document.ready())
     return;
-  const Skeleton& skeleton = model_.skeleton();
+  const Skeleton& skeleton = models_.document.skeleton();
   const double share = std::clamp(
       static_cast<double>(x - timeRect().left()) / std::max(timeRect().width(), 1), 0.0, 1.0);
   const auto at =
       skeleton.beginNs +
       static_cast<std::int64_t>(share * static_cast<double>(skeleton.endNs - skeleton.beginNs));
-  Viewport moved = state_.viewport();
-  moved.panNs(at - (moved.beginNs() + moved.spanNs() / 2));
-  state_.setViewport(moved);
+  const Viewport& shown = models_.view.viewport();
+  models_.view.change(&Viewport::panNs, at - (shown.beginNs() + shown.spanNs() / 2));
 }
 
 void OverviewStrip::mousePressEvent(QMouseEvent* event) {
@@ -145,9 +146,9 @@ void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void OverviewStrip::wheelEvent(QWheelEvent* event) {
-  Viewport zoomed = state_.viewport();
-  zoomed.zoomAt(zoomed.width() / 2.0, std::pow(0.8, event->angleDelta().y() / 120.0));
-  state_.setViewport(zoomed);
+  models_.view.change(&Viewport::zoomAt,
+                      models_.view.viewport().width() / 2.0,
+                      std::pow(0.8, event->angleDelta().y() / 120.0));
   event->accept();
 }
 

@@ -1,11 +1,10 @@
 // Shows the whole trace in a strip: the activity of each process, and the timeline's window.
 //
-// Click or drag moves the window there; the wheel zooms it. Main thread; the model and the state
-// must outlive it.
+// Click or drag moves the window there; the wheel zooms it. Main thread; the models must outlive
+// it.
 #pragma once
 
-#include "gui/models/timeline_model.h"
-#include "gui/models/view_state.h"
+#include "gui/models/trace_models.h"
 #include "gui/views/theme.h"
 
 #include <QWidget>
@@ -16,7 +15,7 @@ class OverviewStrip : public QWidget {
   Q_OBJECT
 
  public:
-  OverviewStrip(TimelineModel& model, ViewState& state, QWidget* parent = nullptr);
+  explicit OverviewStrip(TraceModels& models, QWidget* parent = nullptr);
 
   void setLabelWidth(int width);
   [[nodiscard]] QSize sizeHint() const override;
@@ -35,8 +34,7 @@ class OverviewStrip : public QWidget {
   void paintRows(QPainter& painter, const QRect& rect);
   void paintWindow(QPainter& painter, const QRect& rect);
 
-  TimelineModel& model_;
-  ViewState& state_;
+  TraceModels& models_;
   Theme theme_;
   int labelWidth_ = 0;
 };

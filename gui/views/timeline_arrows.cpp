@@ -10,22 +10,23 @@ QRectF TimelineView::anchorOf(const FoundEvent& event) const {
   const QRectF shown = rectOf(event.track, event.block);
   if (!shown.isEmpty())
     return shown;
-  const TrackInfo& track = model_.skeleton().tracks.at(static_cast<std::size_t>(event.track));
-  const LayoutEntry* entry = model_.layout().findFolded(track);
+  const TrackInfo& track =
+      models_.document.skeleton().tracks.at(static_cast<std::size_t>(event.track));
+  const LayoutEntry* entry = models_.timeline.layout().findFolded(track);
   if (entry == nullptr)
     return {};
   // At its place in time, on the line of its folded group.
   const QPoint corner = contentCorner();
-  return {corner.x() + state_.viewport().xAt(event.block.startNs),
+  return {corner.x() + models_.view.viewport().xAt(event.block.startNs),
           double(corner.y() + entry->y),
           1.0,
           double(entry->height)};
 }
 
 void TimelineView::paintArrows(QPainter& painter) {
-  if (!model_.details())
+  if (!models_.selection.details())
     return;
-  const EventDetails& details = *model_.details();
+  const EventDetails& details = *models_.selection.details();
   const QRectF own = anchorOf(details.event);
   std::vector<ArrowEnds> arrows;
   for (const FoundEvent& from : details.arrows.from)

@@ -21,7 +21,8 @@ QString row(const QString& name, const QString& value) {
 }  // namespace
 
 const LayoutEntry* TimelineView::entryAt(const QPoint& at) const {
-  return at.y() < headerHeight() ? nullptr : model_.layout().at(at.y() - contentCorner().y());
+  return at.y() < headerHeight() ? nullptr
+                                 : models_.timeline.layout().at(at.y() - contentCorner().y());
 }
 
 std::optional<TimelineView::Target> TimelineView::targetAt(const QPoint& at) const {
@@ -31,10 +32,10 @@ std::optional<TimelineView::Target> TimelineView::targetAt(const QPoint& at) con
   const int y = at.y() - contentCorner().y();
   const int row = (y - entry->y - TrackLayout::kTrackPadding) / TrackLayout::kRowHeight;
   const int x = at.x() - labelWidth_;
-  const Viewport& viewport = state_.viewport();
+  const Viewport& viewport = models_.view.viewport();
   for (const int slack : {0, kHitSlack}) {
-    const Block* block =
-        model_.hit(entry->track, row, viewport.timeAt(x - slack), viewport.timeAt(x + 1 + slack));
+    const Block* block = models_.timeline.hit(
+        entry->track, row, viewport.timeAt(x - slack), viewport.timeAt(x + 1 + slack));
     if (block != nullptr)
       return Target{entry->track, *block};
   }
@@ -57,15 +58,16 @@ void TimelineView::updateHover(const QPoint& at) {
 }
 
 QString TimelineView::hoverText() const {
-  if (mouse_.x() < labelWidth_ || model_.state() != TimelineModel::State::Ready)
+  if (mouse_.x() < labelWidth_ || !models_.document.ready())
     return {};
-  const Viewport& viewport = state_.viewport();
-  const std::int64_t at = viewport.timeAt(mouse_.x() - labelWidth_) - model_.skeleton().originNs;
+  const Viewport& viewport = models_.view.viewport();
+  const std::int64_t at =
+      viewport.timeAt(mouse_.x() - labelWidth_) - models_.document.skeleton().originNs;
   QString text = formatTime(at, static_cast<std::int64_t>(std::max(viewport.nsPerPixel(), 1.0)));
   if (!hover_)
     return text;
   const Block& block = hover_->block;
-  text += "   " + nameOf(block, model_.names());
+  text += "   " + nameOf(block, models_.timeline.names());
   if (block.bytes > 0)
     text += " " + formatBytes(block.bytes);
   if (block.count > 1)
@@ -77,10 +79,10 @@ QString TimelineView::hoverText() const {
 
 QString TimelineView::toolTipText() const {
   const Block& block = hover_->block;
-  const Skeleton& skeleton = model_.skeleton();
+  const Skeleton& skeleton = models_.document.skeleton();
   const TrackInfo& track = skeleton.tracks.at(static_cast<std::size_t>(hover_->track));
   const bool transfer = track.owner == Owner::Channel;
-  const QString name = nameOf(block, model_.names());
+  const QString name = nameOf(block, models_.timeline.names());
   QString text = QStringLiteral("<b>%1</b><table>").arg(name.left(400).toHtmlEscaped());
   if (block.count > 1)
     text += row(tr("Here"), tr("%1 events, the longest is named").arg(block.count)) +
@@ -103,12 +105,12 @@ QString TimelineView::toolTipText() const {
 }
 
 QString TimelineView::processToolTip(int process) const {
-  const Skeleton& skeleton = model_.skeleton();
+  const Skeleton& skeleton = models_.document.skeleton();
   const ProcessInfo& info = skeleton.processes.at(static_cast<std::size_t>(process));
   QString text = QStringLiteral("<b>%1</b><table>").arg(titleOf(info).left(100).toHtmlEscaped());
   for (const auto& [name, value] : detailsOf(info, skeleton.originNs).rows)
     text += row(name, value.left(400));
-  if (model_.layout().quiet(process))
+  if (models_.timeline.layout().quiet(process))
     text += row(tr("Events"), tr("none"));
   return text + QStringLiteral("</table>");
 }
@@ -136,7 +138,7 @@ bool TimelineView::viewportEvent(QEvent* event) {
   updateHover(static_cast<QHelpEvent*>(event)->pos());
   showToolTip();
   if (hover_ && hover_->block.count == 1)
-    model_.askScope(refOf(hover_->block));
+    models_.timeline.askScope(refOf(hover_->block));
   return true;
 }
 

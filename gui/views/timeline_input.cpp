@@ -12,12 +12,13 @@
 namespace sonde::gui {
 namespace {
 
-constexpr double kKeyZoom = 0.75;   // of the span, per key press
-constexpr double kKeyPan = 0.15;    // of the window
-constexpr double kWheelZoom = 0.8;  // per notch
-constexpr double kNotch = 120.0;    // QWheelEvent's units
-constexpr int kClickSlack = 4;      // pixels that the mouse may move during a click
-constexpr int kGrip = 4;            // pixels beside the edge of the label column
+constexpr double kKeyZoom = 0.75;      // of the span, per key press
+constexpr double kKeyPan = 0.15;       // of the window
+constexpr double kWheelZoom = 0.8;     // per notch
+constexpr double kNotch = 120.0;       // QWheelEvent's units
+constexpr double kFrameMargin = 0.08;  // beside a framed event, of its length
+constexpr int kClickSlack = 4;         // pixels that the mouse may move during a click
+constexpr int kGrip = 4;               // pixels beside the edge of the label column
 constexpr int kMinLabelWidth = 120;
 constexpr int kMaxLabelWidth = 600;
 constexpr int kSliderSteps = 3;  // of the vertical scroll bar, per notch
@@ -33,12 +34,8 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TimelineView::handleKey(int key, bool shift) {
-  const double page = state_.viewport().width() * kKeyPan;
-  const auto pan = [this](double pixels) {
-    Viewport moved = state_.viewport();
-    moved.panPixels(pixels);
-    state_.setViewport(moved);
-  };
+  const double page = models_.view.viewport().width() * kKeyPan;
+  const auto pan = [this](double pixels) { models_.view.change(&Viewport::panPixels, pixels); };
   switch (key) {
     case Qt::Key_W:
       return zoom(kKeyZoom), true;
@@ -54,19 +51,19 @@ bool TimelineView::handleKey(int key, bool shift) {
       return focusSelection(), true;
     case Qt::Key_0:
     case Qt::Key_Home:
-      return fit(), true;
+      return models_.view.change(&Viewport::fit), true;
     case Qt::Key_M:
       return markSelection(shift), true;
     case Qt::Key_R:
       return areaFromSelection(), true;
     case Qt::Key_Period:
-      return model_.step(1), true;
+      return models_.selection.step(1), true;
     case Qt::Key_Comma:
-      return model_.step(-1), true;
+      return models_.selection.step(-1), true;
     case Qt::Key_BracketRight:
-      return model_.follow(true), true;
+      return models_.selection.follow(true), true;
     case Qt::Key_BracketLeft:
-      return model_.follow(false), true;
+      return models_.selection.follow(false), true;
     case Qt::Key_Escape:
       return clearAll(), true;
     default:
@@ -75,10 +72,10 @@ bool TimelineView::handleKey(int key, bool shift) {
 }
 
 void TimelineView::zoom(double factor) {
-  Viewport zoomed = state_.viewport();
+  Viewport zoomed = models_.view.viewport();
   const bool inside = mouse_.x() > labelWidth_ && viewport()->underMouse();
   zoomed.zoomAt(inside ? mouse_.x() - labelWidth_ : zoomed.width() / 2.0, factor);
-  state_.setViewport(zoomed);
+  models_.view.setViewport(zoomed);
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
@@ -86,13 +83,13 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   const double sideways = event->angleDelta().x() / kNotch;
   const double x = event->position().x() - labelWidth_;
   const bool onTime = x >= 0 && event->position().y() < headerHeight();
-  Viewport changed = state_.viewport();
+  Viewport changed = models_.view.viewport();
   if ((event->modifiers() & Qt::ControlModifier) || onTime) {
     changed.zoomAt(std::max(x, 0.0), std::pow(kWheelZoom, notches));
-    state_.setViewport(changed);
+    models_.view.setViewport(changed);
   } else if ((event->modifiers() & Qt::ShiftModifier) || sideways != 0) {
     changed.panPixels(-(notches + sideways) * changed.width() * 0.1);
-    state_.setViewport(changed);
+    models_.view.setViewport(changed);
   } else {
     QScrollBar* bar = verticalScrollBar();
     bar->setValue(bar->value() - static_cast<int>(notches * bar->singleStep() * kSliderSteps));
@@ -103,7 +100,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
   pressedAt_ = event->pos();
-  pressedViewport_ = state_.viewport();
+  pressedViewport_ = models_.view.viewport();
   pressedScroll_ = verticalScrollBar()->value();
   if (event->button() == Qt::MiddleButton)
     drag_ = Drag::Pan;
@@ -128,7 +125,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     case Drag::Pan: {
       Viewport panned = pressedViewport_;
       panned.panPixels(-moved.x());
-      state_.setViewport(panned);
+      models_.view.setViewport(panned);
       verticalScrollBar()->setValue(pressedScroll_ - moved.y());
       break;
     }
@@ -148,8 +145,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   const Drag was = std::exchange(drag_, Drag::None);
   if (was == Drag::Pressed)
     finishClick(event->pos());
-  else if (was == Drag::Area && state_.area())
-    model_.sumSpan(state_.area()->beginNs, state_.area()->endNs, areaTracks_);
+  else if (was == Drag::Area && models_.view.area())
+    models_.totals.sum(*models_.view.area());
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -157,32 +154,33 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
     return;
   if (const auto target = targetAt(event->pos())) {
     const Block& block = target->block;
-    frame({block.startNs, endOf(block, model_.skeleton().endNs)});
+    models_.view.change(&Viewport::show,
+                        block.startNs,
+                        endOf(block, models_.document.skeleton().endNs),
+                        kFrameMargin);
   }
 }
 
 void TimelineView::selectArea(const QPoint& from, const QPoint& to) {
-  const auto timeAt = [&](int x) { return state_.viewport().timeAt(std::max(x - labelWidth_, 0)); };
+  const auto timeAt = [&](int x) {
+    return models_.view.viewport().timeAt(std::max(x - labelWidth_, 0));
+  };
   const auto [left, right] = std::minmax({from.x(), to.x()});
   int top = std::min(from.y(), to.y()) - contentCorner().y();
   int bottom = std::max(from.y(), to.y()) - contentCorner().y() + 1;
   if (from.y() < headerHeight()) {  // started on the ruler: all tracks
     top = 0;
-    bottom = model_.layout().height();
+    bottom = models_.timeline.layout().height();
   }
-  areaTracks_.clear();
-  const auto [first, last] = model_.layout().between(top, bottom);
-  for (std::size_t at = first; at < last; ++at)
-    if (model_.layout().entries()[at].track >= 0)
-      areaTracks_.push_back(model_.layout().entries()[at].track);
-  state_.setArea(Span{timeAt(left), timeAt(right)});
+  models_.view.setArea(
+      Area{{timeAt(left), timeAt(right)}, models_.timeline.layout().tracksBetween(top, bottom)});
 }
 
 void TimelineView::finishClick(const QPoint& at) {
   if (at.y() >= headerHeight()) {
-    const LayoutEntry* entry = model_.layout().at(at.y() - contentCorner().y());
+    const LayoutEntry* entry = models_.timeline.layout().at(at.y() - contentCorner().y());
     if (entry != nullptr && entry->type != LayoutEntry::Type::Track) {
-      model_.toggle(*entry);
+      models_.timeline.toggle(*entry);
       return;
     }
   }
@@ -191,55 +189,49 @@ void TimelineView::finishClick(const QPoint& at) {
     clearAll();
     return;
   }
-  model_.select(refOf(target->block));
-}
-
-void TimelineView::frame(const Span& span) {
-  Viewport framed = state_.viewport();
-  framed.show(span.beginNs, span.endNs, 0.08);
-  state_.setViewport(framed);
+  models_.selection.select(refOf(target->block));
 }
 
 std::optional<Span> TimelineView::selectedSpan() const {
-  if (!model_.details())
-    return state_.area();
-  const Block& block = model_.details()->event.block;
-  return Span{block.startNs, endOf(block, model_.skeleton().endNs)};
+  if (!models_.selection.details()) {
+    const std::optional<Area>& area = models_.view.area();
+    return area ? std::optional(area->span) : std::nullopt;
+  }
+  const Block& block = models_.selection.details()->event.block;
+  return Span{block.startNs, endOf(block, models_.document.skeleton().endNs)};
 }
 
 void TimelineView::focusSelection() {
   const std::optional<Span> span = selectedSpan();
-  const Viewport before = state_.viewport();
+  const Viewport before = models_.view.viewport();
   if (span)
-    frame(*span);
-  if (!span || before == state_.viewport())
-    fit();
+    models_.view.change(&Viewport::show, span->beginNs, span->endNs, kFrameMargin);
+  if (!span || before == models_.view.viewport())
+    models_.view.change(&Viewport::fit);
 }
 
 void TimelineView::markSelection(bool keep) {
   if (const auto span = selectedSpan()) {
-    state_.mark(*span, keep);
+    models_.view.mark(*span, keep);
     return;
   }
-  const int x = std::clamp(mouse_.x() - labelWidth_, 0, state_.viewport().width());
-  const std::int64_t at = state_.viewport().timeAt(x);
-  state_.mark({at, at}, keep);
+  const int x = std::clamp(mouse_.x() - labelWidth_, 0, models_.view.viewport().width());
+  const std::int64_t at = models_.view.viewport().timeAt(x);
+  models_.view.mark({at, at}, keep);
 }
 
 void TimelineView::areaFromSelection() {
-  if (!model_.details())
+  if (!models_.selection.details())
     return;
-  areaTracks_ = {model_.details()->event.track};
-  const Span span = *selectedSpan();
-  state_.setArea(span);
-  model_.sumSpan(span.beginNs, span.endNs, areaTracks_);
+  const Area area{*selectedSpan(), {models_.selection.details()->event.track}};
+  models_.view.setArea(area);
+  models_.totals.sum(area);
 }
 
 void TimelineView::clearAll() {
-  areaTracks_.clear();
-  state_.setArea({});
-  model_.clearSpan();
-  model_.clearSelection();
+  models_.view.setArea({});
+  models_.totals.clear();
+  models_.selection.clear();
 }
 
 }  // namespace sonde::gui

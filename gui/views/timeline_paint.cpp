@@ -61,7 +61,7 @@ QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
 void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(viewport());
   painter.fillRect(viewport()->rect(), theme_.background);
-  if (model_.state() != TimelineModel::State::Ready || model_.skeleton().processes.empty()) {
+  if (!models_.document.ready() || models_.document.skeleton().processes.empty()) {
     paintMessage(painter);
     return;
   }
@@ -71,14 +71,14 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
 
 void TimelineView::paintMessage(QPainter& painter) {
   QString text;
-  switch (model_.state()) {
-    case TimelineModel::State::Loading:
-      text = tr("Reading %1 …").arg(model_.paths().join(QStringLiteral(", ")));
+  switch (models_.document.state()) {
+    case TraceDocument::State::Loading:
+      text = tr("Reading %1 …").arg(models_.document.paths().join(QStringLiteral(", ")));
       break;
-    case TimelineModel::State::Failed:
-      text = model_.error();
+    case TraceDocument::State::Failed:
+      text = models_.document.error();
       break;
-    case TimelineModel::State::Ready:
+    case TraceDocument::State::Ready:
       text = tr("This trace is empty: nothing was recorded.");
       break;
     default:
@@ -93,15 +93,17 @@ void TimelineView::paintTracks(QPainter& painter) {
   const QRect content(
       0, headerHeight(), viewport()->width(), viewport()->height() - headerHeight());
   const QRect time = content.adjusted(labelWidth_, 0, 0, 0);
-  const AxisContext axis{
-      state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
-  PaintContext context{state_.viewport(),
+  const AxisContext axis{models_.view.viewport(),
+                         theme_,
+                         models_.document.skeleton().originNs,
+                         models_.document.skeleton().endNs};
+  PaintContext context{models_.view.viewport(),
                        theme_,
                        colorBy_,
-                       model_.skeleton().endNs,
-                       model_.selectedRef(),
+                       models_.document.skeleton().endNs,
+                       models_.selection.ref(),
                        {},
-                       model_.searched()};
+                       models_.search.text()};
   if (hover_)
     context.hovered = refOf(hover_->block);
   painter.save();
@@ -112,7 +114,7 @@ void TimelineView::paintTracks(QPainter& painter) {
   painter.drawLine(labelWidth_ - 1, content.top(), labelWidth_ - 1, content.bottom());
   const auto [first, last] = visibleEntries(0);
   for (std::size_t at = first; at < last; ++at)
-    paintEntry(painter, model_.layout().entries()[at], context);
+    paintEntry(painter, models_.timeline.layout().entries()[at], context);
   painter.setClipRect(time);
   paintArea(painter);
   paintArrows(painter);
@@ -128,11 +130,12 @@ void TimelineView::paintEntry(QPainter& painter,
     return paintProcess(painter, row, entry);
   if (entry.type != LayoutEntry::Type::Track)
     return paintGroup(painter, row, entry);
-  const TrackInfo& track = model_.skeleton().tracks.at(static_cast<std::size_t>(entry.track));
+  const TrackInfo& track =
+      models_.document.skeleton().tracks.at(static_cast<std::size_t>(entry.track));
   painter.setPen(theme_.grid);
   painter.drawLine(row.left(), row.bottom(), row.right(), row.bottom());
   paintTrackLabel(painter, QRect(0, row.top(), labelWidth_, row.height()), track);
-  const std::vector<Block>* blocks = model_.blocks(entry.track);
+  const std::vector<Block>* blocks = models_.timeline.blocks(entry.track);
   if (blocks == nullptr)
     return;
   painter.save();
@@ -140,19 +143,19 @@ void TimelineView::paintEntry(QPainter& painter,
                           .intersected(viewport()->rect().adjusted(0, headerHeight(), 0, 0)));
   SlicePainter(painter, context)
       .paint(*blocks,
-             model_.names(),
+             models_.timeline.names(),
              {double(labelWidth_), double(row.top() + TrackLayout::kTrackPadding)});
   painter.restore();
 }
 
 void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
   const ProcessInfo& process =
-      model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
+      models_.document.skeleton().processes.at(static_cast<std::size_t>(entry.process));
   painter.fillRect(rect, theme_.panelStrong);
   paintLife(painter, rect, process);
   painter.setPen(theme_.border);
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
-  const bool quiet = model_.layout().quiet(entry.process);
+  const bool quiet = models_.timeline.layout().quiet(entry.process);
   if (!quiet)
     paintFoldMark(painter, rect, entry.folded, theme_.text);
   QString remark;
@@ -178,9 +181,9 @@ void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const Layo
 void TimelineView::paintLife(QPainter& painter, const QRect& rect, const ProcessInfo& process) {
   if (!process.startNs)
     return;
-  const Viewport& shown = state_.viewport();
+  const Viewport& shown = models_.view.viewport();
   const double width = shown.width();
-  const std::int64_t end = process.endNs.value_or(model_.skeleton().endNs);
+  const std::int64_t end = process.endNs.value_or(models_.document.skeleton().endNs);
   const double left = std::clamp(shown.xAt(*process.startNs), -1.0, width);
   const double right = std::clamp(shown.xAt(end), left + 1.0, width + 1.0);
   const QRectF life(labelWidth_ + left, rect.top(), right - left, rect.height());
@@ -197,8 +200,9 @@ void TimelineView::paintGroup(QPainter& painter, const QRect& rect, const Layout
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
   paintFoldMark(painter, rect.translated(12, 0), entry.folded, theme_.dimText);
   painter.setPen(theme_.dimText);
-  painter.drawText(
-      rect.adjusted(36, 0, -kMargin, -1), Qt::AlignVCenter, groupText(model_.skeleton(), entry));
+  painter.drawText(rect.adjusted(36, 0, -kMargin, -1),
+                   Qt::AlignVCenter,
+                   groupText(models_.document.skeleton(), entry));
 }
 
 void TimelineView::paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track) {
@@ -228,15 +232,15 @@ void TimelineView::paintTrackLabel(QPainter& painter, const QRect& rect, const T
 }
 
 void TimelineView::paintHeader(QPainter& painter) {
-  const Skeleton& skeleton = model_.skeleton();
-  const AxisContext axis{state_.viewport(), theme_, skeleton.originNs, skeleton.endNs};
+  const Skeleton& skeleton = models_.document.skeleton();
+  const AxisContext axis{models_.view.viewport(), theme_, skeleton.originNs, skeleton.endNs};
   const QRect ruler(labelWidth_, 0, viewport()->width() - labelWidth_, kRulerHeight);
   painter.fillRect(QRect(0, 0, viewport()->width(), headerHeight()), theme_.panel);
   paintRuler(painter, ruler, axis);
   painter.setPen(theme_.dimText);
   painter.drawText(QRect(kMargin, 0, labelWidth_ - 2 * kMargin, kRulerHeight),
                    Qt::AlignVCenter,
-                   tr("window %1").arg(formatDuration(state_.viewport().spanNs())));
+                   tr("window %1").arg(formatDuration(models_.view.viewport().spanNs())));
   if (!skeleton.iterations.empty()) {
     const int process = skeleton.iterations.front().process;
     const auto [first, last] = iterationsOf(skeleton, process);
@@ -255,25 +259,29 @@ void TimelineView::paintHeader(QPainter& painter) {
   painter.drawLine(labelWidth_ - 1, 0, labelWidth_ - 1, headerHeight() - 1);
   painter.save();
   painter.setClipRect(QRect(labelWidth_, 0, ruler.width(), viewport()->height()));
-  if (state_.area())
-    paintSpan(painter, ruler, axis, *state_.area());
-  paintMarks(painter, ruler, viewport()->height(), axis, state_.marks());
+  if (models_.view.area())
+    paintSpan(painter, ruler, axis, models_.view.area()->span);
+  paintMarks(painter, ruler, viewport()->height(), axis, models_.view.marks());
   painter.restore();
 }
 
 void TimelineView::paintArea(QPainter& painter) {
-  if (!state_.area())
+  if (!models_.view.area())
     return;
-  const AxisContext axis{
-      state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
-  for (const int track : areaTracks_) {
-    const LayoutEntry* entry = model_.layout().find(track);
+  const AxisContext axis{models_.view.viewport(),
+                         theme_,
+                         models_.document.skeleton().originNs,
+                         models_.document.skeleton().endNs};
+  for (const int track : models_.view.area()->tracks) {
+    const LayoutEntry* entry = models_.timeline.layout().find(track);
     if (entry == nullptr)
       continue;
-    const QRect rect(
-        labelWidth_, contentCorner().y() + entry->y, state_.viewport().width(), entry->height);
+    const QRect rect(labelWidth_,
+                     contentCorner().y() + entry->y,
+                     models_.view.viewport().width(),
+                     entry->height);
     if (rect.intersects(viewport()->rect()))
-      paintSpan(painter, rect, axis, *state_.area());
+      paintSpan(painter, rect, axis, models_.view.area()->span);
   }
 }
 

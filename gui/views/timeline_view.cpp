@@ -13,8 +13,8 @@ constexpr double kSpeck = 4.0;  // pixels; a jump zooms to an event narrower tha
 
 }  // namespace
 
-TimelineView::TimelineView(TimelineModel& model, ViewState& state, QWidget* parent)
-    : QAbstractScrollArea(parent), model_(model), state_(state), theme_(palette()) {
+TimelineView::TimelineView(TraceModels& models, QWidget* parent)
+    : QAbstractScrollArea(parent), models_(models), theme_(palette()) {
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
@@ -22,19 +22,23 @@ TimelineView::TimelineView(TimelineModel& model, ViewState& state, QWidget* pare
   viewport()->setMouseTracking(true);
   setAccessibleName(tr("Timeline"));
   verticalScrollBar()->setSingleStep(TrackLayout::kRowHeight * 2);
-  connect(&model_, &TimelineModel::layoutChanged, this, [this] {
+  const auto repaint = [this] { viewport()->update(); };
+  const auto showLayout = [this] {
     updateScrollBar();
     request();
     viewport()->update();
-  });
-  connect(&model_, &TimelineModel::opened, this, &TimelineView::showStart);
-  connect(&model_, &TimelineModel::blocksChanged, this, [this] {
+  };
+  connect(&models_.document, &TraceDocument::replaced, this, showLayout);
+  connect(&models_.document, &TraceDocument::opened, this, &TimelineView::showStart);
+  connect(&models_.timeline, &TimelineModel::layoutChanged, this, showLayout);
+  connect(&models_.timeline, &TimelineModel::blocksChanged, this, [this] {
     updateHover(mouse_);
     viewport()->update();
   });
-  connect(&model_, &TimelineModel::selectionChanged, viewport(), [this] { viewport()->update(); });
-  connect(&model_, &TimelineModel::detailsChanged, viewport(), [this] { viewport()->update(); });
-  connect(&model_,
+  connect(&models_.selection, &Selection::changed, this, repaint);
+  connect(&models_.selection, &Selection::detailsChanged, this, repaint);
+  connect(&models_.search, &NameSearch::textChanged, this, repaint);
+  connect(&models_.timeline,
           &TimelineModel::scopeRead,
           this,
           [this](const EventRef& event, const QString& scope) {
@@ -43,7 +47,7 @@ TimelineView::TimelineView(TimelineModel& model, ViewState& state, QWidget* pare
             hoverScope_ = scope;
             showToolTip();
           });
-  connect(&state_, &ViewState::changed, this, [this] {
+  connect(&models_.view, &ViewState::changed, this, [this] {
     request();
     viewport()->update();
   });
@@ -55,7 +59,7 @@ void TimelineView::setColorBy(ColorBy colorBy) {
 }
 
 int TimelineView::headerHeight() const {
-  return kRulerHeight + (model_.skeleton().iterations.empty() ? 0 : kBandHeight);
+  return kRulerHeight + (models_.document.skeleton().iterations.empty() ? 0 : kBandHeight);
 }
 
 QPoint TimelineView::contentCorner() const {
@@ -63,11 +67,11 @@ QPoint TimelineView::contentCorner() const {
 }
 
 QRectF TimelineView::rectOf(int track, const Block& block) const {
-  const LayoutEntry* entry = model_.layout().find(track);
+  const LayoutEntry* entry = models_.timeline.layout().find(track);
   if (entry == nullptr)
     return {};
   const PaintContext context{
-      state_.viewport(), theme_, colorBy_, model_.skeleton().endNs, {}, {}, {}};
+      models_.view.viewport(), theme_, colorBy_, models_.document.skeleton().endNs, {}, {}, {}};
   return SlicePainter::rectOf(
       block, context, contentCorner() + QPointF(0, entry->y + TrackLayout::kTrackPadding));
 }
@@ -75,36 +79,29 @@ QRectF TimelineView::rectOf(int track, const Block& block) const {
 std::pair<std::size_t, std::size_t> TimelineView::visibleEntries(int margin) const {
   const int top = verticalScrollBar()->value();
   const int height = viewport()->height() - headerHeight();
-  return model_.layout().between(top - margin, top + height + margin);
+  return models_.timeline.layout().between(top - margin, top + height + margin);
 }
 
 void TimelineView::updateScrollBar() {
   const int page = std::max(viewport()->height() - headerHeight(), 1);
   verticalScrollBar()->setPageStep(page);
-  verticalScrollBar()->setRange(0, std::max(model_.layout().height() - page, 0));
+  verticalScrollBar()->setRange(0, std::max(models_.timeline.layout().height() - page, 0));
 }
 
 void TimelineView::updateWidth() {
-  Viewport changed = state_.viewport();
-  changed.setWidth(viewport()->width() - labelWidth_);
-  state_.setViewport(changed);
+  models_.view.change(&Viewport::setWidth, viewport()->width() - labelWidth_);
 }
 
 void TimelineView::request() {
   const int screen = viewport()->height();
-  std::vector<int> tracks;
-  const auto collect = [&](int margin) {
-    tracks.clear();
-    const auto [first, last] = visibleEntries(margin);
-    for (std::size_t at = first; at < last; ++at)
-      if (model_.layout().entries()[at].track >= 0)
-        tracks.push_back(model_.layout().entries()[at].track);
-  };
-  collect(0);
-  if (model_.covers(state_.viewport(), tracks))
+  const int top = verticalScrollBar()->value();
+  const int bottom = top + screen - headerHeight();
+  const TrackLayout& layout = models_.timeline.layout();
+  if (models_.timeline.covers(models_.view.viewport(), layout.tracksBetween(top, bottom)))
     return;
-  collect(screen / 2);  // so that blocks are ready when the user scrolls
-  model_.show(state_.viewport(), tracks);
+  // Half a screen more, so that blocks are ready when the user scrolls.
+  models_.timeline.show(models_.view.viewport(),
+                        layout.tracksBetween(top - screen / 2, bottom + screen / 2));
 }
 
 void TimelineView::resizeEvent(QResizeEvent* /*event*/) {
@@ -125,7 +122,7 @@ void TimelineView::changeEvent(QEvent* event) {
 }
 
 void TimelineView::showStart() {
-  const Skeleton& skeleton = model_.skeleton();
+  const Skeleton& skeleton = models_.document.skeleton();
   Viewport start;
   start.setBounds(skeleton.beginNs, skeleton.endNs);
   start.setWidth(viewport()->width() - labelWidth_);
@@ -138,23 +135,16 @@ void TimelineView::showStart() {
     }
     start.show(first, last, 0.02);
   }
-  areaTracks_.clear();
   hover_.reset();
-  state_.reset(start);
+  models_.view.reset(start);
   updateScrollBar();
   verticalScrollBar()->setValue(0);
 }
 
-void TimelineView::fit() {
-  Viewport whole = state_.viewport();
-  whole.fit();
-  state_.setViewport(whole);
-}
-
 void TimelineView::scrollToTrack(int track) {
-  if (model_.layout().find(track) == nullptr)
-    model_.reveal(track);
-  const LayoutEntry* entry = model_.layout().find(track);
+  if (models_.timeline.layout().find(track) == nullptr)
+    models_.timeline.reveal(track);
+  const LayoutEntry* entry = models_.timeline.layout().find(track);
   if (entry == nullptr)
     return;
   const int top = verticalScrollBar()->value();
@@ -165,7 +155,7 @@ void TimelineView::scrollToTrack(int track) {
 
 void TimelineView::bringIntoView(const FoundEvent& event) {
   scrollToTrack(event.track);
-  Viewport moved = state_.viewport();
+  Viewport moved = models_.view.viewport();
   const std::int64_t dur = std::max<std::int64_t>(event.block.durNs, 0);
   const std::int64_t begin = event.block.startNs;
   const double width = static_cast<double>(dur) / moved.nsPerPixel();
@@ -174,7 +164,7 @@ void TimelineView::bringIntoView(const FoundEvent& event) {
     moved.show(begin, begin + dur, 3.0);
   else if (!inside)
     moved.panNs(begin + dur / 2 - (moved.beginNs() + moved.spanNs() / 2));
-  state_.setViewport(moved);
+  models_.view.setViewport(moved);
 }
 
 }  // namespace sonde::gui

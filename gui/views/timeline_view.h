@@ -1,12 +1,11 @@
 // The timeline: ruler and iterations on top; below them processes with streams, threads and
 // channels; labels on the left.
 //
-// Paints from TimelineModel and ViewState without queries; tells the model what is on screen. Keys
-// and wheel follow Perfetto. Main thread; the model and the state must outlive it.
+// Paints from TraceModels without queries; tells TimelineModel what is on screen. Keys and wheel
+// follow Perfetto. Main thread; the models must outlive it.
 #pragma once
 
-#include "gui/models/timeline_model.h"
-#include "gui/models/view_state.h"
+#include "gui/models/trace_models.h"
 #include "gui/views/slice_painter.h"
 #include "gui/views/theme.h"
 
@@ -24,7 +23,7 @@ class TimelineView : public QAbstractScrollArea {
   static constexpr int kRulerHeight = 28;
   static constexpr int kBandHeight = 18;
 
-  TimelineView(TimelineModel& model, ViewState& state, QWidget* parent = nullptr);
+  explicit TimelineView(TraceModels& models, QWidget* parent = nullptr);
 
   void setColorBy(ColorBy colorBy);
   [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
@@ -34,7 +33,6 @@ class TimelineView : public QAbstractScrollArea {
   // The rectangle of a track's block in viewport() coordinates; empty if the track is folded away.
   [[nodiscard]] QRectF rectOf(int track, const Block& block) const;
 
-  void fit();
   // Shows the whole trace, or its iterations if it has some.
   void showStart();
   // Brings an event into view: unfolds and scrolls as needed; zooms only if it would be tiny.
@@ -89,7 +87,6 @@ class TimelineView : public QAbstractScrollArea {
   bool handleKey(int key, bool shift);
   void selectArea(const QPoint& from, const QPoint& to);
   void finishClick(const QPoint& at);
-  void frame(const Span& span);
   void focusSelection();
   void markSelection(bool keep);
   void areaFromSelection();
@@ -105,8 +102,7 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const LayoutEntry* entryAt(const QPoint& at) const;
   [[nodiscard]] std::optional<Target> targetAt(const QPoint& at) const;
 
-  TimelineModel& model_;
-  ViewState& state_;
+  TraceModels& models_;
   Theme theme_;
   ColorBy colorBy_ = ColorBy::Kind;
   int labelWidth_ = 236;
@@ -115,7 +111,6 @@ class TimelineView : public QAbstractScrollArea {
   QPoint mouse_;
   Viewport pressedViewport_;
   int pressedScroll_ = 0;
-  std::vector<int> areaTracks_;
   std::optional<Target> hover_;
   QString hoverScope_;
 };

@@ -34,7 +34,7 @@ class RealTraceTest : public TimelineViewTest {
 TEST_F(RealTraceTest, EightRanksShowTheStreamsOfTheirDevices) {
   import("dlrm_8rank");
   open("job.sonde");
-  const Skeleton& skeleton = window_.model().skeleton();
+  const Skeleton& skeleton = window_.models().document.skeleton();
   ASSERT_EQ(skeleton.devices.size(), 8U);
   std::map<int, std::vector<std::string>> streams;
   for (const TrackInfo& track : skeleton.tracks)
@@ -51,11 +51,11 @@ TEST_F(RealTraceTest, CollectivesOfARankAreSeenOnTheirStream) {
   import("dlrm_8rank");
   open("job.sonde");
   int collectives = 0;
-  for (const TrackInfo& track : window_.model().skeleton().tracks) {
-    const int at = static_cast<int>(&track - window_.model().skeleton().tracks.data());
+  for (const TrackInfo& track : window_.models().document.skeleton().tracks) {
+    const int at = static_cast<int>(&track - window_.models().document.skeleton().tracks.data());
     if (track.name != QString::fromUtf8("gpu 0 · stream 84"))
       continue;
-    const std::vector<Block>* blocks = window_.model().blocks(at);
+    const std::vector<Block>* blocks = window_.models().timeline.blocks(at);
     ASSERT_NE(blocks, nullptr);
     for (const Block& block : *blocks) {
       EXPECT_EQ(block.kind, Kind::CollectiveKernel);

@@ -23,10 +23,12 @@ class StreamViewTest : public TimelineViewTest {
   void zoomTo(double fromMs, double toMs) {
     Viewport viewport = shown();
     viewport.show(std::int64_t(fromMs * 1e6), std::int64_t(toMs * 1e6));
-    window_.state().setViewport(viewport);
+    window_.models().view.setViewport(viewport);
     settle();
   }
-  [[nodiscard]] EventRef selected() { return window_.model().selectedRef().value_or(EventRef()); }
+  [[nodiscard]] EventRef selected() {
+    return window_.models().selection.ref().value_or(EventRef());
+  }
   // Pixels of the timeline in the arrows' colour.
   [[nodiscard]] int arrowPixels() {
     const QImage image = window_.timeline().viewport()->grab().toImage();
@@ -45,7 +47,8 @@ TEST_F(StreamViewTest, PaintsCollectivesInTheColourOfCollectives) {
   openWork();
   const Theme theme(plainPalette(false));
   const auto colorOf = [&](int track) {
-    const QRectF rect = window_.timeline().rectOf(track, window_.model().blocks(track)->front());
+    const QRectF rect =
+        window_.timeline().rectOf(track, window_.models().timeline.blocks(track)->front());
     return pixel(rect.topLeft().toPoint() + QPoint(2, 1));
   };
   zoomTo(1'100, 1'130);
@@ -104,12 +107,12 @@ TEST_F(StreamViewTest, AnArrowEndsAtTheDeviceThatIsFolded) {
   const QPoint device = window_.timeline().contentCorner() +
                         QPoint(10, TrackLayout::kHeaderHeight + TrackLayout::kGroupHeight / 2);
   click(device);
-  EXPECT_EQ(window_.model().layout().find(kStream), nullptr);
+  EXPECT_EQ(window_.models().timeline.layout().find(kStream), nullptr);
   click(middleOf(kThread, "cudaMemcpyAsync"));
   const int folded = arrowPixels();
   EXPECT_GT(folded, 10);
   click(device);
-  EXPECT_NE(window_.model().layout().find(kStream), nullptr);
+  EXPECT_NE(window_.models().timeline.layout().find(kStream), nullptr);
   EXPECT_GT(arrowPixels(), folded);
 }
 
@@ -120,8 +123,8 @@ TEST_F(StreamViewTest, SearchSelectsAKernel) {
   QTest::keyClicks(edit, "ncclDev");
   QTest::keyClick(edit, Qt::Key_Return);
   settle();
-  ASSERT_TRUE(window_.model().details());
-  EXPECT_EQ(window_.model().details()->event.block.kind, Kind::CollectiveKernel);
+  ASSERT_TRUE(window_.models().selection.details());
+  EXPECT_EQ(window_.models().selection.details()->event.block.kind, Kind::CollectiveKernel);
 }
 
 TEST_F(StreamViewTest, ADragOverAStreamTotalsItsKernels) {
@@ -135,7 +138,7 @@ TEST_F(StreamViewTest, ADragOverAStreamTotalsItsKernels) {
   QTest::mouseRelease(target, Qt::LeftButton, Qt::NoModifier, from + QPoint(300, 2));
   settle();
   std::map<std::string, std::int64_t> counts;
-  for (const SpanRow& row : window_.model().span())
+  for (const SpanRow& row : window_.models().totals.rows())
     counts[row.name.toStdString()] = row.count;
   EXPECT_EQ(counts["gemm_kernel"], 5);
   EXPECT_EQ(counts.size(), 2U);

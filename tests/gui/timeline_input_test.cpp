@@ -46,8 +46,8 @@ TEST_F(TimelineViewTest, WheelZoomsWithControlPansWithShiftAndScrollsAlone) {
 TEST_F(TimelineViewTest, ClickShowsDetailsAndEscapeClears) {
   openTraining();
   click(middleOf(0, "backward"));
-  ASSERT_TRUE(window_.model().details());
-  EXPECT_EQ(window_.model().details()->event.name, "backward");
+  ASSERT_TRUE(window_.models().selection.details());
+  EXPECT_EQ(window_.models().selection.details()->event.name, "backward");
   auto* dock = window_.findChild<QDockWidget*>("details");
   EXPECT_TRUE(dock->isVisible());
   key(Qt::Key_Q);
@@ -55,7 +55,7 @@ TEST_F(TimelineViewTest, ClickShowsDetailsAndEscapeClears) {
   key(Qt::Key_Q);
   EXPECT_TRUE(dock->isVisible());
   key(Qt::Key_Escape);
-  EXPECT_FALSE(window_.model().selectedRef());
+  EXPECT_FALSE(window_.models().selection.ref());
   EXPECT_FALSE(dock->isVisible());
 }
 
@@ -63,18 +63,18 @@ TEST_F(TimelineViewTest, PeriodAndCommaStepAlongTheRow) {
   openTraining();
   click(middleOf(0, "backward"));
   key(Qt::Key_Period);
-  ASSERT_TRUE(window_.model().details());
-  EXPECT_EQ(window_.model().details()->event.name, "SGD.step");
+  ASSERT_TRUE(window_.models().selection.details());
+  EXPECT_EQ(window_.models().selection.details()->event.name, "SGD.step");
   key(Qt::Key_Comma);
   key(Qt::Key_Comma);
-  EXPECT_EQ(window_.model().details()->event.name, "DistributedDataParallel.forward");
+  EXPECT_EQ(window_.models().selection.details()->event.name, "DistributedDataParallel.forward");
 }
 
 TEST_F(TimelineViewTest, FrameShowsTheSliceAndThenAll) {
   openTraining();
   click(middleOf(0, "backward"));
   key(Qt::Key_F);
-  const Block block = window_.model().details()->event.block;
+  const Block block = window_.models().selection.details()->event.block;
   EXPECT_LE(shown().beginNs(), block.startNs);
   EXPECT_LT(shown().spanNs(), 2 * block.durNs);
   key(Qt::Key_F);
@@ -91,15 +91,15 @@ TEST_F(TimelineViewTest, DragSelectsASpanWithTotals) {
   QTest::mouseMove(target, to);
   QTest::mouseRelease(target, Qt::LeftButton, Qt::NoModifier, to);
   settle();
-  ASSERT_TRUE(window_.state().area());
-  EXPECT_NEAR(static_cast<double>(window_.state().area()->durNs()),
+  ASSERT_TRUE(window_.models().view.area());
+  EXPECT_NEAR(static_cast<double>(window_.models().view.area()->span.durNs()),
               400 * shown().nsPerPixel(),
               2 * shown().nsPerPixel());
-  EXPECT_FALSE(window_.model().span().empty());
+  EXPECT_FALSE(window_.models().totals.rows().empty());
   EXPECT_TRUE(window_.findChild<QDockWidget*>("span")->isVisible());
   EXPECT_TRUE(window_.findChild<QLabel*>("selectionText")->text().contains("span"));
   key(Qt::Key_F);
-  EXPECT_LT(shown().spanNs(), 2 * window_.state().area()->durNs());
+  EXPECT_LT(shown().spanNs(), 2 * window_.models().view.area()->span.durNs());
 }
 
 TEST_F(TimelineViewTest, MarksAreReplacedUnlessKept) {
@@ -108,12 +108,12 @@ TEST_F(TimelineViewTest, MarksAreReplacedUnlessKept) {
   key(Qt::Key_M, Qt::ShiftModifier);
   key(Qt::Key_Period);
   key(Qt::Key_M);
-  EXPECT_EQ(window_.state().marks().size(), 2U);
+  EXPECT_EQ(window_.models().view.marks().size(), 2U);
   key(Qt::Key_Period);
   key(Qt::Key_M);
-  EXPECT_EQ(window_.state().marks().size(), 2U);
+  EXPECT_EQ(window_.models().view.marks().size(), 2U);
   key(Qt::Key_M);
-  EXPECT_EQ(window_.state().marks().size(), 1U);
+  EXPECT_EQ(window_.models().view.marks().size(), 1U);
 }
 
 TEST_F(TimelineViewTest, SlashSearchesByName) {
@@ -124,18 +124,18 @@ TEST_F(TimelineViewTest, SlashSearchesByName) {
   QTest::keyClicks(edit, "sgd");
   QTest::keyClick(edit, Qt::Key_Return);
   settle();
-  ASSERT_TRUE(window_.model().details());
-  EXPECT_EQ(window_.model().details()->event.name, "SGD.step");
-  const std::int64_t first = window_.model().details()->event.block.startNs;
+  ASSERT_TRUE(window_.models().selection.details());
+  EXPECT_EQ(window_.models().selection.details()->event.name, "SGD.step");
+  const std::int64_t first = window_.models().selection.details()->event.block.startNs;
   QTest::keyClick(edit, Qt::Key_Return);
   settle();
-  EXPECT_GT(window_.model().details()->event.block.startNs, first);
+  EXPECT_GT(window_.models().selection.details()->event.block.startNs, first);
   QTest::keyClick(edit, Qt::Key_Return, Qt::ShiftModifier);
   settle();
-  EXPECT_EQ(window_.model().details()->event.block.startNs, first);
+  EXPECT_EQ(window_.models().selection.details()->event.block.startNs, first);
   QTest::keyClick(edit, Qt::Key_Escape);
   EXPECT_FALSE(edit->isVisible());
-  EXPECT_TRUE(window_.model().searched().isEmpty());
+  EXPECT_TRUE(window_.models().search.text().isEmpty());
 }
 
 TEST_F(TimelineViewTest, QuestionMarkShowsTheKeysUntilTheNextKey) {
@@ -149,13 +149,13 @@ TEST_F(TimelineViewTest, QuestionMarkShowsTheKeysUntilTheNextKey) {
 
 TEST_F(TimelineViewTest, AClickOnAProcessFoldsIt) {
   openTraining();
-  const std::size_t before = window_.model().layout().entries().size();
+  const std::size_t before = window_.models().timeline.layout().entries().size();
   const QPoint header =
       window_.timeline().contentCorner() + QPoint(10, TrackLayout::kHeaderHeight / 2);
   click(header);
-  EXPECT_LT(window_.model().layout().entries().size(), before);
+  EXPECT_LT(window_.models().timeline.layout().entries().size(), before);
   click(header);
-  EXPECT_EQ(window_.model().layout().entries().size(), before);
+  EXPECT_EQ(window_.models().timeline.layout().entries().size(), before);
 }
 
 TEST_F(TimelineViewTest, HoverTellsTheStatusLine) {

@@ -20,14 +20,14 @@ TEST_F(TimelineViewTest, PaintsSlicesInTheColoursOfTheirKinds) {
   const Theme theme(plainPalette(false));
   const QImage image = window_.timeline().viewport()->grab().toImage();
   int seen = 0;
-  for (const Block& block : *window_.model().blocks(0)) {
+  for (const Block& block : *window_.models().timeline.blocks(0)) {
     const QRectF rect = window_.timeline().rectOf(0, block);
     if (rect.width() < 4 || rect.left() < window_.timeline().labelWidth())
       continue;
     // To the right of the darker edge and above the text.
     const QColor color = image.pixelColor(
         QPoint(static_cast<int>(rect.left()) + 2, static_cast<int>(rect.top()) + 1));
-    EXPECT_EQ(color, theme.fill(block.kind, window_.model().names().value(block.nameId)))
+    EXPECT_EQ(color, theme.fill(block.kind, window_.models().timeline.names().value(block.nameId)))
         << wordOf(block.kind).toStdString();
     ++seen;
   }
@@ -41,7 +41,7 @@ TEST_F(TimelineViewTest, AProcessIsABarFromItsStartToItsEnd) {
   trace.finish();
   open("pipeline.sonde");
   const Theme theme(plainPalette(false));
-  const LayoutEntry& entry = window_.model().layout().entries().at(1);
+  const LayoutEntry& entry = window_.models().timeline.layout().entries().at(1);
   const int y = window_.timeline().contentCorner().y() + entry.y + 2;
   const auto at = [&](double seconds) {
     return QPoint(window_.timeline().labelWidth() +
@@ -63,7 +63,7 @@ TEST_F(TimelineViewTest, AMarkStandsAboveTheSliceThatFollows) {
   trace.addSlice({thread, SliceKind::Backward, "backward", 2'000'000'001, 900'000'000});
   trace.finish();
   open("marks.sonde");
-  const Block mark = window_.model().blocks(0)->front();
+  const Block mark = window_.models().timeline.blocks(0)->front();
   const QRectF rect = window_.timeline().rectOf(0, mark);
   EXPECT_EQ(pixel(QPoint(static_cast<int>(rect.left()) + 2, static_cast<int>(rect.center().y()))),
             Theme(plainPalette(false)).fill(Kind::Mark, "mark"));
@@ -71,7 +71,7 @@ TEST_F(TimelineViewTest, AMarkStandsAboveTheSliceThatFollows) {
 
 TEST_F(TimelineViewTest, BeginsWithTheIterations) {
   openTraining();
-  const auto& iterations = window_.model().skeleton().iterations;
+  const auto& iterations = window_.models().document.skeleton().iterations;
   EXPECT_LE(shown().beginNs(), iterations.front().startNs);
   EXPECT_LT(shown().spanNs(),
             2 * (iterations.back().startNs + iterations.back().durNs - iterations.front().startNs));
@@ -85,9 +85,9 @@ TEST_F(TimelineViewTest, ShowsTheTrainingBehindTwentyShims) {
   trace.addSlice({thread, SliceKind::Forward, "forward", 1'200'000'000, 1'800'000'000});
   trace.finish();
   open("shims.sonde");
-  const auto& entries = window_.model().layout().entries();
+  const auto& entries = window_.models().timeline.layout().entries();
   ASSERT_EQ(entries.size(), 22U);
-  EXPECT_EQ(window_.model().skeleton().processes.front().pid, 4200);
+  EXPECT_EQ(window_.models().document.skeleton().processes.front().pid, 4200);
   EXPECT_EQ(entries[1].track, 0);
   EXPECT_TRUE(std::all_of(
       entries.begin() + 2, entries.end(), [](const LayoutEntry& entry) { return entry.folded; }));
@@ -119,7 +119,7 @@ TEST_F(TimelineViewTest, ShowsSlicesOfNoLengthAndLongNamesAndOpenOnes) {
   const auto open = trace.addSlice({thread, SliceKind::Forward, "open", 1'800'000'000, {}});
   trace.finish();
   this->open("odd.sonde");
-  const auto& blocks = *window_.model().blocks(0);
+  const auto& blocks = *window_.models().timeline.blocks(0);
   ASSERT_EQ(blocks.size(), 3U);
   const QRectF speck = window_.timeline().rectOf(0, blocks[1]);
   EXPECT_EQ(blocks[1].id, instant.value);
@@ -127,12 +127,12 @@ TEST_F(TimelineViewTest, ShowsSlicesOfNoLengthAndLongNamesAndOpenOnes) {
   EXPECT_EQ(pixel(speck.topLeft().toPoint() + QPoint(0, 4)),
             Theme(plainPalette(false)).fill(Kind::Operation, "instant"));
   click(speck.center().toPoint());
-  ASSERT_TRUE(window_.model().details());
-  EXPECT_EQ(window_.model().details()->event.name, "instant");
+  ASSERT_TRUE(window_.models().selection.details());
+  EXPECT_EQ(window_.models().selection.details()->event.name, "instant");
   click(window_.timeline().rectOf(0, blocks[2]).center().toPoint());
-  EXPECT_EQ(window_.model().details()->event.ref.id, open.value);
+  EXPECT_EQ(window_.models().selection.details()->event.ref.id, open.value);
   click(window_.timeline().rectOf(0, blocks[0]).center().toPoint());
-  EXPECT_EQ(window_.model().details()->event.name.size(), 10'000);
+  EXPECT_EQ(window_.models().selection.details()->event.name.size(), 10'000);
 }
 
 TEST_F(TimelineViewTest, ReadsOnlyTheTracksOnScreenOfTenThousand) {
@@ -146,19 +146,19 @@ TEST_F(TimelineViewTest, ReadsOnlyTheTracksOnScreenOfTenThousand) {
                     500});
   trace.finish();
   open("wide.sonde");
-  EXPECT_EQ(window_.model().layout().entries().size(), 10'001U);
-  EXPECT_NE(window_.model().blocks(0), nullptr);
-  EXPECT_EQ(window_.model().blocks(9'000), nullptr);
+  EXPECT_EQ(window_.models().timeline.layout().entries().size(), 10'001U);
+  EXPECT_NE(window_.models().timeline.blocks(0), nullptr);
+  EXPECT_EQ(window_.models().timeline.blocks(9'000), nullptr);
   window_.timeline().scrollToTrack(9'000);
   settle();
-  EXPECT_NE(window_.model().blocks(9'000), nullptr);
+  EXPECT_NE(window_.models().timeline.blocks(9'000), nullptr);
 }
 
 TEST_F(TimelineViewTest, AFileThatIsNoTraceIsSaid) {
   window_.open({file("missing.sonde")});
   settle();
-  EXPECT_EQ(window_.model().state(), TimelineModel::State::Failed);
-  EXPECT_TRUE(window_.model().error().contains("missing.sonde"));
+  EXPECT_EQ(window_.models().document.state(), TraceDocument::State::Failed);
+  EXPECT_TRUE(window_.models().document.error().contains("missing.sonde"));
 }
 
 TEST_F(TimelineViewTest, OpensAnotherTraceAfterOne) {
@@ -166,8 +166,8 @@ TEST_F(TimelineViewTest, OpensAnotherTraceAfterOne) {
   click(middleOf(0, "backward"));
   testing::writeTraining(path("other.sonde"), 2);
   open("other.sonde");
-  EXPECT_FALSE(window_.model().selectedRef());
-  EXPECT_EQ(window_.model().skeleton().iterations.size(), 4U);
+  EXPECT_FALSE(window_.models().selection.ref());
+  EXPECT_EQ(window_.models().document.skeleton().iterations.size(), 4U);
 }
 
 TEST_F(TimelineViewTest, ScreenshotIsOfTheAskedSizeWithSlicesInIt) {

@@ -29,8 +29,8 @@ class TimelineViewTest : public ::testing::Test {
   void open(const char* name) {
     window_.open({file(name)});
     settle();
-    ASSERT_EQ(window_.model().state(), TimelineModel::State::Ready)
-        << window_.model().error().toStdString();
+    ASSERT_EQ(window_.models().document.state(), TraceDocument::State::Ready)
+        << window_.models().document.error().toStdString();
   }
   void openTraining() {
     testing::writeTraining(path("train.sonde"), 6);
@@ -40,9 +40,9 @@ class TimelineViewTest : public ::testing::Test {
   void settle() {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] {
-          const bool before = window_.model().settled();
+          const bool before = window_.models().document.settled();
           QCoreApplication::processEvents();
-          return before && window_.model().settled();
+          return before && window_.models().document.settled();
         },
         20'000));
   }
@@ -65,8 +65,8 @@ class TimelineViewTest : public ::testing::Test {
   }
   // The middle of the first block of `track` whose name contains `name`.
   [[nodiscard]] QPoint middleOf(int track, const QString& name) {
-    for (const Block& block : *window_.model().blocks(track))
-      if (window_.model().names().value(block.nameId).contains(name))
+    for (const Block& block : *window_.models().timeline.blocks(track))
+      if (window_.models().timeline.names().value(block.nameId).contains(name))
         return window_.timeline().rectOf(track, block).center().toPoint();
     ADD_FAILURE() << "no " << name.toStdString();
     return {};
@@ -78,7 +78,7 @@ class TimelineViewTest : public ::testing::Test {
   [[nodiscard]] QColor pixel(const QPoint& at) {
     return window_.timeline().viewport()->grab().toImage().pixelColor(at);
   }
-  [[nodiscard]] const Viewport& shown() { return window_.state().viewport(); }
+  [[nodiscard]] const Viewport& shown() { return window_.models().view.viewport(); }
 
   QTemporaryDir folder_;
   MainWindow window_;

@@ -1,0 +1,75 @@
+#include "gui/models/selection.h"
+
+#include "gui/trace/trace_reader.h"
+
+#include <utility>
+#include <vector>
+
+namespace sonde::gui {
+
+using Slot = TraceDocument::Slot;
+
+Selection::Selection(TraceDocument& document) : document_(document) {
+  connect(&document_, &TraceDocument::replaced, this, [this] {
+    ref_.reset();
+    details_.reset();
+  });
+}
+
+void Selection::select(const EventRef& event) {
+  if (ref_ != event)
+    read(event, false);
+}
+
+void Selection::moveTo(const EventRef& event) {
+  read(event, true);
+}
+
+void Selection::read(const EventRef& event, bool moved) {
+  ref_ = event;
+  details_.reset();
+  emit changed();
+  document_.ask(
+      Slot::Details,
+      [event](TraceReader& reader, const Cancellation&) { return reader.details(event); },
+      [this, moved](EventDetails details) {
+        details_ = std::move(details);
+        emit detailsChanged(moved);
+      });
+}
+
+void Selection::clear() {
+  document_.cancel(Slot::Details);
+  document_.cancel(Slot::Step);
+  if (!ref_)
+    return;
+  ref_.reset();
+  details_.reset();
+  emit changed();
+}
+
+void Selection::step(int direction) {
+  if (!ref_)
+    return;
+  document_.ask(
+      Slot::Step,
+      [from = *ref_, direction](TraceReader& reader, const Cancellation&) {
+        return reader.neighbour(from, direction);
+      },
+      [this](const std::optional<EventRef>& next) {
+        if (next)
+          moveTo(*next);
+      },
+      TraceDocument::OnError::Ignore);
+}
+
+void Selection::follow(bool forward) {
+  if (!details_)
+    return;
+  const Arrows& arrows = details_->arrows;
+  const std::vector<FoundEvent>& ends = forward ? arrows.to : arrows.from;
+  if (!ends.empty())
+    moveTo(EventRef(ends.front().ref));
+}
+
+}  // namespace sonde::gui

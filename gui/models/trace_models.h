@@ -1,0 +1,24 @@
+// The open trace and all that the views share about it: the window on time, the selection, the
+// search and the totals. The window owns one; views keep a reference. Main thread.
+#pragma once
+
+#include "gui/models/name_search.h"
+#include "gui/models/selection.h"
+#include "gui/models/span_totals.h"
+#include "gui/models/timeline_model.h"
+#include "gui/models/trace_document.h"
+#include "gui/models/view_state.h"
+
+namespace sonde::gui {
+
+struct TraceModels {
+  // First: the others drop what they hold before any view sees another trace.
+  TraceDocument document;
+  TimelineModel timeline{document};
+  Selection selection{document};
+  NameSearch search{document, selection};
+  SpanTotals totals{document};
+  ViewState view;
+};
+
+}  // namespace sonde::gui
