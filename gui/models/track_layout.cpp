@@ -186,29 +186,27 @@ void TrackLayout::reveal(const Skeleton& skeleton, int track) {
   rebuild(skeleton);
 }
 
-std::pair<std::size_t, std::size_t> TrackLayout::between(int top, int bottom) const {
+std::span<const LayoutEntry> TrackLayout::between(int top, int bottom) const {
   const auto first =
       std::partition_point(entries_.begin(), entries_.end(), [&](const LayoutEntry& e) {
         return e.y + e.height <= top;
       });
   const auto last = std::partition_point(
       first, entries_.end(), [&](const LayoutEntry& e) { return e.y < bottom; });
-  return {static_cast<std::size_t>(first - entries_.begin()),
-          static_cast<std::size_t>(last - entries_.begin())};
+  return {first, last};
 }
 
 std::vector<int> TrackLayout::tracksBetween(int top, int bottom) const {
   std::vector<int> tracks;
-  const auto [first, last] = between(top, bottom);
-  for (std::size_t at = first; at < last; ++at)
-    if (entries_[at].track >= 0)
-      tracks.push_back(entries_[at].track);
+  for (const LayoutEntry& entry : between(top, bottom))
+    if (entry.track >= 0)
+      tracks.push_back(entry.track);
   return tracks;
 }
 
 const LayoutEntry* TrackLayout::at(int y) const {
-  const auto [first, last] = between(y, y + 1);
-  return y < 0 || first == last ? nullptr : &entries_[first];
+  const auto found = between(y, y + 1);
+  return y < 0 || found.empty() ? nullptr : &found.front();
 }
 
 const LayoutEntry* TrackLayout::find(int track) const {

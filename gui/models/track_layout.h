@@ -9,6 +9,7 @@
 #include "gui/trace/trace_data.h"
 
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,8 @@ class TrackLayout {
   [[nodiscard]] const std::vector<LayoutEntry>& entries() const { return entries_; }
   [[nodiscard]] int height() const { return height_; }
   [[nodiscard]] bool showsEmpty() const { return showEmpty_; }
-  // Indices [first, second) of the entries that cross [top, bottom).
-  [[nodiscard]] std::pair<std::size_t, std::size_t> between(int top, int bottom) const;
+  // The entries that cross [top, bottom), from top to bottom.
+  [[nodiscard]] std::span<const LayoutEntry> between(int top, int bottom) const;
   // The tracks that cross [top, bottom), from top to bottom.
   [[nodiscard]] std::vector<int> tracksBetween(int top, int bottom) const;
   // The entry at `y`; nullptr below the last one.

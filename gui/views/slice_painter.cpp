@@ -42,9 +42,11 @@ SlicePainter::SlicePainter(QPainter& painter, const PaintContext& context)
       metrics_(painter.font()),
       averageChar_(metrics_.averageCharWidth()) {}
 
-QRectF SlicePainter::rectOf(const Block& block, const PaintContext& context, QPointF corner) {
-  const Viewport& viewport = context.viewport;
-  const std::int64_t end = endOf(block, context.traceEndNs);
+QRectF SlicePainter::rectOf(const Block& block,
+                            const Viewport& viewport,
+                            std::int64_t traceEndNs,
+                            QPointF corner) {
+  const std::int64_t end = endOf(block, traceEndNs);
   const double last = viewport.width() + kOutside;
   // Whole pixels: neighbours meet without a blurred seam.
   const double left = std::floor(std::clamp(viewport.xAt(block.startNs), -kOutside, last));
@@ -72,7 +74,7 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
       row = block.row;
       painted = -1e18;
     }
-    const QRectF rect = rectOf(block, context_, corner);
+    const QRectF rect = rectOf(block, viewport, context_.traceEndNs, corner);
     const EventRef ref = refOf(block);
     const bool selected = context_.selected == ref;
     if (rect.right() <= painted && !selected)

@@ -41,7 +41,8 @@ class SlicePainter {
   // The rectangle of `block`; at least one pixel wide. An open block extends to the end of the
   // trace.
   [[nodiscard]] static QRectF rectOf(const Block& block,
-                                     const PaintContext& context,
+                                     const Viewport& viewport,
+                                     std::int64_t traceEndNs,
                                      QPointF corner);
 
  private:

@@ -1,8 +1,10 @@
 #include "gui/views/timeline_view.h"
 
-#include <QEvent>
-#include <QResizeEvent>
+#include "gui/views/hover_text.h"
+
+#include <QHelpEvent>
 #include <QScrollBar>
+#include <QToolTip>
 
 #include <algorithm>
 
@@ -22,6 +24,10 @@ TimelineView::TimelineView(TraceModels& models, QWidget* parent)
   viewport()->setMouseTracking(true);
   setAccessibleName(tr("Timeline"));
   verticalScrollBar()->setSingleStep(TrackLayout::kRowHeight * 2);
+  connectModels();
+}
+
+void TimelineView::connectModels() {
   const auto repaint = [this] { viewport()->update(); };
   const auto showLayout = [this] {
     updateScrollBar();
@@ -58,32 +64,12 @@ void TimelineView::setColorBy(ColorBy colorBy) {
   viewport()->update();
 }
 
-int TimelineView::headerHeight() const {
-  return kRulerHeight + (models_.document.skeleton().iterations.empty() ? 0 : kBandHeight);
-}
-
-QPoint TimelineView::contentCorner() const {
-  return {labelWidth_, headerHeight() - verticalScrollBar()->value()};
-}
-
-QRectF TimelineView::rectOf(int track, const Block& block) const {
-  const LayoutEntry* entry = models_.timeline.layout().find(track);
-  if (entry == nullptr)
-    return {};
-  const PaintContext context{
-      models_.view.viewport(), theme_, colorBy_, models_.document.skeleton().endNs, {}, {}, {}};
-  return SlicePainter::rectOf(
-      block, context, contentCorner() + QPointF(0, entry->y + TrackLayout::kTrackPadding));
-}
-
-std::pair<std::size_t, std::size_t> TimelineView::visibleEntries(int margin) const {
-  const int top = verticalScrollBar()->value();
-  const int height = viewport()->height() - headerHeight();
-  return models_.timeline.layout().between(top - margin, top + height + margin);
+TimelineGeometry TimelineView::currentGeometry() const {
+  return {models_, viewport()->size(), labelWidth_, verticalScrollBar()->value()};
 }
 
 void TimelineView::updateScrollBar() {
-  const int page = std::max(viewport()->height() - headerHeight(), 1);
+  const int page = std::max(currentGeometry().content().height(), 1);
   verticalScrollBar()->setPageStep(page);
   verticalScrollBar()->setRange(0, std::max(models_.timeline.layout().height() - page, 0));
 }
@@ -93,15 +79,12 @@ void TimelineView::updateWidth() {
 }
 
 void TimelineView::request() {
-  const int screen = viewport()->height();
-  const int top = verticalScrollBar()->value();
-  const int bottom = top + screen - headerHeight();
-  const TrackLayout& layout = models_.timeline.layout();
-  if (models_.timeline.covers(models_.view.viewport(), layout.tracksBetween(top, bottom)))
+  const TimelineGeometry place = currentGeometry();
+  const Viewport& shown = models_.view.viewport();
+  if (models_.timeline.covers(shown, place.visibleTracks(0)))
     return;
   // Half a screen more, so that blocks are ready when the user scrolls.
-  models_.timeline.show(models_.view.viewport(),
-                        layout.tracksBetween(top - screen / 2, bottom + screen / 2));
+  models_.timeline.show(shown, place.visibleTracks(viewport()->height() / 2));
 }
 
 void TimelineView::resizeEvent(QResizeEvent* /*event*/) {
@@ -148,7 +131,7 @@ void TimelineView::scrollToTrack(int track) {
   if (entry == nullptr)
     return;
   const int top = verticalScrollBar()->value();
-  const int page = viewport()->height() - headerHeight();
+  const int page = currentGeometry().content().height();
   if (entry->y < top || entry->y + entry->height > top + page)
     verticalScrollBar()->setValue(entry->y - page / 3);
 }
@@ -165,6 +148,49 @@ void TimelineView::bringIntoView(const FoundEvent& event) {
   else if (!inside)
     moved.panNs(begin + dur / 2 - (moved.beginNs() + moved.spanNs() / 2));
   models_.view.setViewport(moved);
+}
+
+void TimelineView::updateHover(const QPoint& at) {
+  mouse_ = at;
+  const auto target = currentGeometry().targetAt(at);
+  const auto keyOf = [](const std::optional<Target>& t) {
+    return t ? std::pair(t->track, t->block.id) : std::pair(-1, std::int64_t{-1});
+  };
+  if (keyOf(target) != keyOf(hover_)) {
+    hoverScope_.clear();
+    QToolTip::hideText();
+    viewport()->update();
+  }
+  hover_ = target;
+  const bool onTime = mouse_.x() >= labelWidth_ && models_.document.ready();
+  emit hovered(onTime ? statusText(models_, mouse_.x() - labelWidth_, hover_) : QString());
+}
+
+void TimelineView::showToolTip() {
+  const LayoutEntry* entry = currentGeometry().entryAt(mouse_);
+  QString text;
+  if (hover_)
+    text = blockToolTip(models_, *hover_, hoverScope_);
+  else if (entry != nullptr && entry->type == LayoutEntry::Type::Process)
+    text = processToolTip(models_, entry->process);
+  if (!text.isEmpty())
+    QToolTip::showText(viewport()->mapToGlobal(mouse_), text, viewport());
+}
+
+bool TimelineView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave) {
+    mouse_ = QPoint(-1, -1);
+    hover_.reset();
+    emit hovered({});
+    viewport()->update();
+  }
+  if (event->type() != QEvent::ToolTip)
+    return QAbstractScrollArea::viewportEvent(event);
+  updateHover(static_cast<QHelpEvent*>(event)->pos());
+  showToolTip();
+  if (hover_ && hover_->block.count == 1)
+    models_.timeline.askScope(refOf(hover_->block));
+  return true;
 }
 
 }  // namespace sonde::gui

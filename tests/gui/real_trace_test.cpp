@@ -59,7 +59,7 @@ TEST_F(RealTraceTest, CollectivesOfARankAreSeenOnTheirStream) {
     ASSERT_NE(blocks, nullptr);
     for (const Block& block : *blocks) {
       EXPECT_EQ(block.kind, Kind::CollectiveKernel);
-      const QRectF rect = window_.timeline().rectOf(at, block);
+      const QRectF rect = window_.timeline().currentGeometry().rectOf(at, block);
       EXPECT_EQ(pixel(rect.topLeft().toPoint() + QPoint(2, 1)),
                 Theme(plainPalette(false)).fill(Kind::Collective));
       ++collectives;

@@ -47,8 +47,8 @@ TEST_F(StreamViewTest, PaintsCollectivesInTheColourOfCollectives) {
   openWork();
   const Theme theme(plainPalette(false));
   const auto colorOf = [&](int track) {
-    const QRectF rect =
-        window_.timeline().rectOf(track, window_.models().timeline.blocks(track)->front());
+    const QRectF rect = window_.timeline().currentGeometry().rectOf(
+        track, window_.models().timeline.blocks(track)->front());
     return pixel(rect.topLeft().toPoint() + QPoint(2, 1));
   };
   zoomTo(1'100, 1'130);
@@ -104,7 +104,7 @@ TEST_F(StreamViewTest, AllArrowsOfALaunchAreDrawnAndOfTooManyItIsSaid) {
 TEST_F(StreamViewTest, AnArrowEndsAtTheDeviceThatIsFolded) {
   openWork();
   zoomTo(1'100, 1'112);
-  const QPoint device = window_.timeline().contentCorner() +
+  const QPoint device = window_.timeline().currentGeometry().corner() +
                         QPoint(10, TrackLayout::kHeaderHeight + TrackLayout::kGroupHeight / 2);
   click(device);
   EXPECT_EQ(window_.models().timeline.layout().find(kStream), nullptr);

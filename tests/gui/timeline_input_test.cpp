@@ -151,7 +151,7 @@ TEST_F(TimelineViewTest, AClickOnAProcessFoldsIt) {
   openTraining();
   const std::size_t before = window_.models().timeline.layout().entries().size();
   const QPoint header =
-      window_.timeline().contentCorner() + QPoint(10, TrackLayout::kHeaderHeight / 2);
+      window_.timeline().currentGeometry().corner() + QPoint(10, TrackLayout::kHeaderHeight / 2);
   click(header);
   EXPECT_LT(window_.models().timeline.layout().entries().size(), before);
   click(header);

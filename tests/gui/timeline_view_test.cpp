@@ -21,7 +21,7 @@ TEST_F(TimelineViewTest, PaintsSlicesInTheColoursOfTheirKinds) {
   const QImage image = window_.timeline().viewport()->grab().toImage();
   int seen = 0;
   for (const Block& block : *window_.models().timeline.blocks(0)) {
-    const QRectF rect = window_.timeline().rectOf(0, block);
+    const QRectF rect = window_.timeline().currentGeometry().rectOf(0, block);
     if (rect.width() < 4 || rect.left() < window_.timeline().labelWidth())
       continue;
     // To the right of the darker edge and above the text.
@@ -42,7 +42,7 @@ TEST_F(TimelineViewTest, AProcessIsABarFromItsStartToItsEnd) {
   open("pipeline.sonde");
   const Theme theme(plainPalette(false));
   const LayoutEntry& entry = window_.models().timeline.layout().entries().at(1);
-  const int y = window_.timeline().contentCorner().y() + entry.y + 2;
+  const int y = window_.timeline().currentGeometry().corner().y() + entry.y + 2;
   const auto at = [&](double seconds) {
     return QPoint(window_.timeline().labelWidth() +
                       static_cast<int>(shown().xAt(std::int64_t(seconds * 1e9))),
@@ -64,7 +64,7 @@ TEST_F(TimelineViewTest, AMarkStandsAboveTheSliceThatFollows) {
   trace.finish();
   open("marks.sonde");
   const Block mark = window_.models().timeline.blocks(0)->front();
-  const QRectF rect = window_.timeline().rectOf(0, mark);
+  const QRectF rect = window_.timeline().currentGeometry().rectOf(0, mark);
   EXPECT_EQ(pixel(QPoint(static_cast<int>(rect.left()) + 2, static_cast<int>(rect.center().y()))),
             Theme(plainPalette(false)).fill(Kind::Mark, "mark"));
 }
@@ -121,7 +121,7 @@ TEST_F(TimelineViewTest, ShowsSlicesOfNoLengthAndLongNamesAndOpenOnes) {
   this->open("odd.sonde");
   const auto& blocks = *window_.models().timeline.blocks(0);
   ASSERT_EQ(blocks.size(), 3U);
-  const QRectF speck = window_.timeline().rectOf(0, blocks[1]);
+  const QRectF speck = window_.timeline().currentGeometry().rectOf(0, blocks[1]);
   EXPECT_EQ(blocks[1].id, instant.value);
   EXPECT_EQ(speck.width(), 1.0);
   EXPECT_EQ(pixel(speck.topLeft().toPoint() + QPoint(0, 4)),
@@ -129,9 +129,9 @@ TEST_F(TimelineViewTest, ShowsSlicesOfNoLengthAndLongNamesAndOpenOnes) {
   click(speck.center().toPoint());
   ASSERT_TRUE(window_.models().selection.details());
   EXPECT_EQ(window_.models().selection.details()->event.name, "instant");
-  click(window_.timeline().rectOf(0, blocks[2]).center().toPoint());
+  click(window_.timeline().currentGeometry().rectOf(0, blocks[2]).center().toPoint());
   EXPECT_EQ(window_.models().selection.details()->event.ref.id, open.value);
-  click(window_.timeline().rectOf(0, blocks[0]).center().toPoint());
+  click(window_.timeline().currentGeometry().rectOf(0, blocks[0]).center().toPoint());
   EXPECT_EQ(window_.models().selection.details()->event.name.size(), 10'000);
 }
 

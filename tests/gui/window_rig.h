@@ -67,7 +67,7 @@ class TimelineViewTest : public ::testing::Test {
   [[nodiscard]] QPoint middleOf(int track, const QString& name) {
     for (const Block& block : *window_.models().timeline.blocks(track))
       if (window_.models().timeline.names().value(block.nameId).contains(name))
-        return window_.timeline().rectOf(track, block).center().toPoint();
+        return window_.timeline().currentGeometry().rectOf(track, block).center().toPoint();
     ADD_FAILURE() << "no " << name.toStdString();
     return {};
   }

@@ -1,0 +1,170 @@
+#include "gui/views/track_painter.h"
+
+#include "gui/trace/process_text.h"
+
+#include <QObject>
+
+#include <algorithm>
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kLabelMargin = 8;
+constexpr int kLifeLine = 3;
+
+void paintFoldMark(QPainter& painter, const QRect& rect, bool folded, const QColor& color) {
+  const QPointF c(rect.left() + 12.5, rect.center().y() + 0.5);
+  const QPointF down[] = {{c.x() - 4, c.y() - 2}, {c.x() + 4, c.y() - 2}, {c.x(), c.y() + 3}};
+  const QPointF right[] = {{c.x() - 2, c.y() - 4}, {c.x() + 3, c.y()}, {c.x() - 2, c.y() + 4}};
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawConvexPolygon(folded ? right : down, 3);
+  painter.restore();
+}
+
+QString hiddenText(int hidden) {
+  return hidden == 1 ? QStringLiteral("1 track without events")
+                     : QStringLiteral("%1 tracks without events").arg(hidden);
+}
+
+// The first row of a stream's synchronisation; -1: none.
+int rowOfSync(const TrackInfo& track) {
+  const auto sync = std::find_if(
+      track.lines.begin(), track.lines.end(), [](const Line& line) { return line.lane == 1; });
+  return track.owner == Owner::Stream && sync != track.lines.end() ? sync->row : -1;
+}
+
+// "gpu 3  ·  NVIDIA A100-SXM4-80GB  ·  4 streams", "12 more channels".
+QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
+  if (entry.type == LayoutEntry::Type::Channels)
+    return entry.count == 1 ? QStringLiteral("1 more channel")
+                            : QStringLiteral("%1 more channels").arg(entry.count);
+  QStringList parts{QStringLiteral("device unknown")};
+  if (entry.device >= 0) {
+    const DeviceInfo& device = skeleton.devices.at(static_cast<std::size_t>(entry.device));
+    parts = {device.name};
+    if (!device.model.isEmpty())
+      parts << device.model;
+  }
+  parts << (entry.count == 1 ? QStringLiteral("1 stream")
+                             : QStringLiteral("%1 streams").arg(entry.count));
+  return parts.join(QStringLiteral("  ·  "));
+}
+
+}  // namespace
+
+void TrackPainter::paint(const LayoutEntry& entry) {
+  const QRect row = geometry_.rowOf(entry);
+  if (entry.type == LayoutEntry::Type::Process)
+    paintProcess(row, entry);
+  else if (entry.type == LayoutEntry::Type::Track)
+    paintTrack(row, entry.track);
+  else
+    paintGroup(row, entry);
+}
+
+void TrackPainter::paintTrack(const QRect& row, int at) {
+  const TrackInfo& track = models_.document.skeleton().tracks.at(static_cast<std::size_t>(at));
+  painter_.setPen(context_.theme.grid);
+  painter_.drawLine(row.left(), row.bottom(), row.right(), row.bottom());
+  const int left = geometry_.labelWidth();
+  paintLabel(QRect(0, row.top(), left, row.height()), track);
+  const std::vector<Block>* blocks = models_.timeline.blocks(at);
+  if (blocks == nullptr)
+    return;
+  painter_.save();
+  painter_.setClipRect(row.adjusted(left, 0, 0, 0).intersected(geometry_.content()));
+  SlicePainter(painter_, context_)
+      .paint(*blocks,
+             models_.timeline.names(),
+             {double(left), double(row.top() + TrackLayout::kTrackPadding)});
+  painter_.restore();
+}
+
+void TrackPainter::paintProcess(const QRect& rect, const LayoutEntry& entry) {
+  const ProcessInfo& process =
+      models_.document.skeleton().processes.at(static_cast<std::size_t>(entry.process));
+  painter_.fillRect(rect, context_.theme.panelStrong);
+  paintLife(rect, process);
+  painter_.setPen(context_.theme.border);
+  painter_.drawLine(rect.bottomLeft(), rect.bottomRight());
+  const bool quiet = models_.timeline.layout().quiet(entry.process);
+  if (!quiet)
+    paintFoldMark(painter_, rect, entry.folded, context_.theme.text);
+  QString remark;
+  if (failed(process))
+    remark = endingOf(process);
+  else if (!quiet && entry.hidden > 0 && !process.childOf)
+    remark = hiddenText(entry.hidden);
+  painter_.save();
+  QFont font = painter_.font();
+  font.setBold(process.rank && !process.childOf && !quiet);
+  painter_.setFont(font);
+  painter_.setPen(context_.theme.text);
+  const QRect text = rect.adjusted(24, 0, -kLabelMargin, -1);
+  const QFontMetrics metrics = painter_.fontMetrics();
+  const QString title = metrics.elidedText(titleOf(process), Qt::ElideMiddle, text.width());
+  painter_.drawText(text, Qt::AlignVCenter, title);
+  painter_.restore();
+  painter_.setPen(failed(process) ? context_.theme.mark : context_.theme.dimText);
+  painter_.drawText(
+      text.adjusted(metrics.horizontalAdvance(title) + 16, 0, 0, 0), Qt::AlignVCenter, remark);
+}
+
+void TrackPainter::paintLife(const QRect& rect, const ProcessInfo& process) {
+  if (!process.startNs)
+    return;
+  const Viewport& shown = context_.viewport;
+  const double width = shown.width();
+  const std::int64_t end = process.endNs.value_or(context_.traceEndNs);
+  const double left = std::clamp(shown.xAt(*process.startNs), -1.0, width);
+  const double right = std::clamp(shown.xAt(end), left + 1.0, width + 1.0);
+  const QRectF life(geometry_.labelWidth() + left, rect.top(), right - left, rect.height());
+  painter_.save();
+  painter_.setClipRect(rect.adjusted(geometry_.labelWidth(), 0, 0, 0), Qt::IntersectClip);
+  painter_.fillRect(life, context_.theme.life);
+  painter_.fillRect(life.adjusted(0, life.height() - kLifeLine, 0, 0), context_.theme.lifeStrong);
+  painter_.restore();
+}
+
+void TrackPainter::paintGroup(const QRect& rect, const LayoutEntry& entry) {
+  painter_.fillRect(rect, context_.theme.panel);
+  painter_.setPen(context_.theme.grid);
+  painter_.drawLine(rect.bottomLeft(), rect.bottomRight());
+  paintFoldMark(painter_, rect.translated(12, 0), entry.folded, context_.theme.dimText);
+  painter_.setPen(context_.theme.dimText);
+  painter_.drawText(rect.adjusted(36, 0, -kLabelMargin, -1),
+                    Qt::AlignVCenter,
+                    groupText(models_.document.skeleton(), entry));
+}
+
+void TrackPainter::paintLabel(const QRect& rect, const TrackInfo& track) {
+  painter_.fillRect(rect.adjusted(0, 0, -1, -1), context_.theme.panel);
+  const bool grouped =
+      track.owner == Owner::Stream || (track.owner == Owner::Channel && !track.network);
+  const QRect first =
+      rect.adjusted(grouped ? 36 : 24, TrackLayout::kTrackPadding, -kLabelMargin, 0);
+  const QRect line(first.left(), first.top(), first.width(), TrackLayout::kRowHeight);
+  const QFontMetrics metrics = painter_.fontMetrics();
+  painter_.setPen(context_.theme.text);
+  const QString name = metrics.elidedText(track.name, Qt::ElideRight, line.width());
+  painter_.drawText(line, Qt::AlignVCenter, name);
+  painter_.setPen(context_.theme.dimText);
+  if (const int row = rowOfSync(track); row > 0)
+    painter_.drawText(line.translated(0, row * TrackLayout::kRowHeight),
+                      Qt::AlignVCenter | Qt::AlignRight,
+                      QObject::tr("sync"));
+  if (track.rows >= 2) {
+    const QRect second = line.translated(0, TrackLayout::kRowHeight - 2);
+    painter_.drawText(
+        second, Qt::AlignVCenter, metrics.elidedText(track.detail, Qt::ElideMiddle, line.width()));
+    return;
+  }
+  const int room = line.width() - metrics.horizontalAdvance(name) - 10;
+  if (metrics.horizontalAdvance(track.detail) <= room)
+    painter_.drawText(line, Qt::AlignVCenter | Qt::AlignRight, track.detail);
+}
+
+}  // namespace sonde::gui
