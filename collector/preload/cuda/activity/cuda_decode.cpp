@@ -5,7 +5,6 @@
 #include "collector/preload/cuda/activity/cuda_words.h"
 
 #include <cstring>
-#include <initializer_list>
 
 namespace sonde::preload::cuda {
 namespace {
@@ -30,15 +29,8 @@ bool Decoder::begin(std::uint32_t version, CallbackName callbackName) noexcept {
   const bool is12 = version >= cupti::kCuda120 && version <= cupti::kLastOfCuda12;
   const bool is13 = version >= cupti::kCuda130 && version < cupti::kCuda140;
   version_ = version;
-  for (const cupti::Domain domain : {cupti::Domain::Runtime, cupti::Domain::Driver}) {
-    for (std::uint32_t cbid = 1; cbid < kCallbacks; ++cbid)
-      callbackOf(domain, cbid).name = callbackName(domain, cbid);
-  }
+  names_.begin(callbackName);
   return is12 || is13;
-}
-
-void Decoder::beginBuffer() noexcept {
-  std::memset(names_, 0, sizeof names_);
 }
 
 void Decoder::decode(const cupti::Record* record) noexcept {
@@ -89,7 +81,7 @@ void Decoder::kernel(const cupti::KernelRecord& from) noexcept {
   if (fate == Fate::LeftOut)
     return;
   wire::Kernel to{};
-  to.header = header(nameOf(from.name), 0);
+  to.header = header(names_.idOf(from.name), 0);
   to.beginTicks = from.start;
   to.endTicks = from.end;
   to.queuedTicks = from.queued;
@@ -165,7 +157,7 @@ void Decoder::api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept {
     return;
   const bool isRuntime = domain == cupti::Domain::Runtime;
   wire::DeviceCall to{};
-  to.header = header(nameOf(domain, from.cbid),
+  to.header = header(names_.idOf(domain, from.cbid),
                      isRuntime ? DeviceCallKind::Runtime : DeviceCallKind::Driver);
   to.beginTicks = from.start;
   to.endTicks = from.end;
@@ -279,29 +271,6 @@ void Decoder::jit(const cupti::JitRecord& from) noexcept {
   if (version_ >= cupti::kCuda124)  // else the main thread
     to.tid = static_cast<std::int32_t>(from.threadId);
   core::emitDeviceCall(to);
-}
-
-// Kernels of one name share its text while their module is loaded, so within a buffer the pointer
-// identifies it.
-std::uint32_t Decoder::nameOf(const char* text) noexcept {
-  if (text == nullptr)
-    return 0;
-  const auto address = reinterpret_cast<std::uintptr_t>(text);
-  NameEntry& entry = names_[(address >> 4 ^ address >> 15) % kNames];
-  if (entry.text != text)
-    entry = {text, core::intern(text)};
-  return entry.id;
-}
-
-Decoder::Callback& Decoder::callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept {
-  return callbacks_[domain == cupti::Domain::Runtime ? 1 : 0][cbid];
-}
-
-std::uint32_t Decoder::nameOf(cupti::Domain domain, std::uint32_t cbid) noexcept {
-  Callback& callback = callbackOf(domain, cbid < kCallbacks ? cbid : 0);
-  if (callback.id == 0)
-    callback.id = internFunction(callback.name);
-  return callback.id;
 }
 
 }  // namespace sonde::preload::cuda

@@ -4,30 +4,26 @@
 #pragma once
 
 #include "collector/preload/cuda/activity/cuda_launches.h"
+#include "collector/preload/cuda/activity/cuda_names.h"
 #include "collector/preload/cuda/activity/cuda_streams.h"
 #include "collector/preload/cuda/activity/cupti_records.h"
 #include "collector/wire/device_records.h"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 namespace sonde::preload::cuda {
-
-// The name of a callback id, valid for ever; nullptr: no such id.
-using CallbackName = const char* (*)(cupti::Domain domain, std::uint32_t cbid);
 
 class Decoder {
  public:
   constexpr Decoder() noexcept = default;
 
-  // `version`: from cuptiGetVersion. False: Sonde does not know its layouts. Reads all names now,
-  // because a caller may hold CUPTI's locks while records are decoded, and no function of CUPTI may
-  // be called then.
+  // `version`: from cuptiGetVersion. False: Sonde does not know its layouts. Calls `callbackName`
+  // now, and never later.
   bool begin(std::uint32_t version, CallbackName callbackName) noexcept;
 
   // A buffer of records begins. Names may have become invalid since the previous buffer.
-  void beginBuffer() noexcept;
+  void beginBuffer() noexcept { names_.forgetTexts(); }
   void endBuffer() noexcept { launches_.settle(); }
   // Records one record. Ignores kinds that Sonde does not use.
   void decode(const cupti::Record* record) noexcept;
@@ -46,17 +42,6 @@ class Decoder {
   }
 
  private:
-  struct NameEntry {
-    const char* text;
-    std::uint32_t id;
-  };
-  struct Callback {
-    const char* name;  // nullptr: it has none
-    std::uint32_t id;  // 0: not used yet
-  };
-  static constexpr std::size_t kNames = 2048;
-  static constexpr std::size_t kCallbacks = 1024;
-
   void kernel(const cupti::KernelRecord& from) noexcept;
   template <typename Record>
   wire::DeviceCopy copyOf(const Record& from) noexcept;
@@ -83,18 +68,13 @@ class Decoder {
   static void externalCorrelation(const cupti::ExternalCorrelationRecord& from) noexcept;
   void jit(const cupti::JitRecord& from) noexcept;
 
-  std::uint32_t nameOf(const char* text) noexcept;
-  std::uint32_t nameOf(cupti::Domain domain, std::uint32_t cbid) noexcept;
-  Callback& callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept;
-
   std::uint32_t version_ = 0;
   std::atomic<bool> hasManagedMemory_{false};
   std::atomic<std::int32_t> leftOut_{0};  // thread; 0: none
   std::atomic<std::uint64_t> leftOutUntil_{0};
   Launches launches_;
   StreamTable streams_;
-  NameEntry names_[kNames] = {};
-  Callback callbacks_[2][kCallbacks] = {};
+  NameTable names_;
 };
 
 }  // namespace sonde::preload::cuda
