@@ -1,12 +1,11 @@
-// TraceEventImporter: host slices, and arrows between them.
+#include "analysis/ingest/trace_event/slice_events.h"
+
 #include "analysis/ingest/import/event_kinds.h"
-#include "analysis/ingest/trace_event/trace_event_importer.h"
 
 #include <fmt/format.h>
 
 #include <functional>
 #include <string>
-#include <string_view>
 
 namespace sonde::ingest {
 namespace {
@@ -30,62 +29,25 @@ std::int64_t flowIdOf(const TraceEvent& event) {
 
 }  // namespace
 
-// Profilers write 0 for a missing device time, or omit the duration.
-bool TraceEventImporter::hasNoTime(const TraceEvent& event, EventTable table) const noexcept {
-  if (isExport_ || (table != EventTable::Kernel && table != EventTable::Copy))
-    return false;
-  const std::int64_t begin = *event.startNs;
-  const std::int64_t end = begin + event.durNs.value_or(0);
-  const bool isZero = end == 0 || (begin + baseNs_ == 0 && baseNs_ != 0) || end + baseNs_ == 0;
-  return !event.durNs || isZero;
+SliceEvents::SliceEvents(TraceEventContext& context, const std::filesystem::path& scratch)
+    : context_(context), open_(scratch) {}
+
+Result<void> SliceEvents::add(const TraceEvent& event, std::int64_t durNs) {
+  SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, kindOf(event, model::SliceKind::Operation)));
+  return endSlice(open, durNs, event.args.json);
 }
 
-Result<void> TraceEventImporter::span(const TraceEvent& event) {
-  const EventTable table = tableOfEvent(event);
-  if (hasNoTime(event, table)) {
-    ++result_.impossible;
-    return {};
-  }
-  census_.add(*event.startNs);
-  std::int64_t durNs = event.durNs.value_or(0);
-  if (durNs < 0) {
-    ++result_.negative;
-    durNs = 0;
-  }
-  if (!isTime(*event.startNs + durNs)) {
-    ++result_.badTimes;
-    return {};
-  }
-  switch (table) {
-    case EventTable::Slice: {
-      SONDE_TRY_ASSIGN(OpenEvent open,
-                       beginSlice(event, kindOf(event, model::SliceKind::Operation)));
-      return endSlice(open, durNs, event.args.json);
-    }
-    case EventTable::Kernel:
-      return kernel(event, durNs);
-    case EventTable::Copy:
-      return copy(event, durNs);
-    case EventTable::Sync:
-      return sync(event, durNs);
-    case EventTable::Nowhere:
-      ++result_.notKept;
-      return {};
-  }
-  return {};
-}
-
-Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model::SliceKind kind) {
-  ++kept_;
+Result<OpenEvent> SliceEvents::beginSlice(const TraceEvent& event, model::SliceKind kind) {
+  ++context_.kept;
   if (kind == model::SliceKind::Api)  // an argument of that name elsewhere is not a launch
-    noteUnreadable(event, ValueUse::Launch);
+    context_.noteUnreadable(event, ValueUse::Launch);
   OpenEvent open;
-  open.track = places_.track(event.pid, event.tid);
-  open.row.id = writer_.reserveSliceId();
+  open.track = context_.places.track(event.pid, event.tid);
+  open.row.id = context_.writer.reserveSliceId();
   open.row.threadId = open.track.thread;
   open.row.kind = kind;
   open.row.category = event.category;
-  SONDE_TRY_ASSIGN(open.row.nameId, writer_.intern(event.name));
+  SONDE_TRY_ASSIGN(open.row.nameId, context_.writer.intern(event.name));
   open.row.startNs = *event.startNs;
   open.row.correlationId = event.args.correlation;
   const bool isCall = kind == model::SliceKind::Api && isLaunchName(event.name);
@@ -95,18 +57,18 @@ Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model:
   return open;
 }
 
-Result<void> TraceEventImporter::endSlice(OpenEvent open,
-                                          model::OptionalInt durNs,
-                                          std::string_view args) {
+Result<void> SliceEvents::endSlice(OpenEvent open,
+                                   model::OptionalInt durNs,
+                                   std::string_view args) {
   open.row.durNs = durNs;
-  SONDE_TRY(addArgs(model::Owner::Slice, open.row.id.value, args));
-  places_.cover(open.track, open.row.startNs, open.row.startNs + durNs.value_or(0));
+  SONDE_TRY(context_.addArgs(model::Owner::Slice, open.row.id.value, args));
+  context_.places.cover(open.track, open.row.startNs, open.row.startNs + durNs.value_or(0));
   // The correlations of a file form one space, across the processes of its events. In a file of
   // merged ranks each rank has its own.
-  SONDE_TRY(slices_.add(open.row,
-                        isExport_ ? open.track.process : open.track.group,
-                        open.track.process,
-                        open.externalId));
+  SONDE_TRY(context_.slices.add(open.row,
+                                context_.isExport ? open.track.process : open.track.group,
+                                open.track.process,
+                                open.externalId));
   if (open.row.kind == model::SliceKind::Iteration) {
     model::Iteration iteration;
     iteration.number = open.iteration.value_or(0);
@@ -118,49 +80,69 @@ Result<void> TraceEventImporter::endSlice(OpenEvent open,
   return {};
 }
 
-Result<void> TraceEventImporter::begin(const TraceEvent& event) {
+Result<void> SliceEvents::begin(const TraceEvent& event) {
   const auto ofItself = event.phase == 'b' ? model::SliceKind::Range : model::SliceKind::Operation;
   SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, kindOf(event, ofItself)));
   return open_.begin(event, open);
 }
 
-Result<void> TraceEventImporter::end(const TraceEvent& event) {
-  return open_.end(event);
-}
-
-Result<void> TraceEventImporter::instant(const TraceEvent& event) {
+Result<void> SliceEvents::instant(const TraceEvent& event) {
   SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, model::SliceKind::Mark));
   return endSlice(open, 0, event.args.json);
 }
 
 // Arrows from forward to backward. Arrows from launch to kernel repeat the correlation less
 // reliably: one real trace has 3,862 starts for 8,652 ends.
-Result<void> TraceEventImporter::flow(const TraceEvent& event) {
+Result<void> SliceEvents::flow(const TraceEvent& event) {
   using End = HostSlices::FlowEnd;
   if (event.category == "ac2g" || event.category == "async_cpu_to_gpu")
     return {};
-  const std::uint64_t at = reader_->byteOf(event);
-  const bool isAtStream = isExport_ && !event.lane;
+  const std::uint64_t at = context_.byteOf(event);
+  const bool isAtStream = context_.isExport && !event.lane;
   if (event.id.text.empty() || isAtStream) {
-    slices_.loseArrow(at);
+    context_.slices.loseArrow(at);
     return {};
   }
   const DeviceRow* const row =
-      event.phase == 's' || isExport_ ? nullptr : rows_.find(event.pid, event.tid);
+      event.phase == 's' || context_.isExport ? nullptr : context_.rows.find(event.pid, event.tid);
   if (row != nullptr && row->use == DeviceRow::Use::Work)
-    return slices_.addDeviceFlow(
+    return context_.slices.addDeviceFlow(
         event.category,
         flowIdOf(event),
-        places_.stream(places_.groupOf(event.pid), row->device, row->stream),
+        context_.places.stream(context_.places.groupOf(event.pid), row->device, row->stream),
         {{}, *event.startNs, at});
-  const ImportedPlaces::Track track = places_.track(event.pid, event.tid);
+  const ImportedPlaces::Track track = context_.places.track(event.pid, event.tid);
   HostSlices::FlowPlace place{track.thread, *event.startNs, at};
   if (event.lane && event.depth)
     place.line = {*event.lane, *event.depth};
   // An arrow ends at the next slice to begin, unless the event specifies otherwise.
   place.isNext = event.phase == 'f' && !event.bindsEnclosing;
   const End end = event.phase == 's' ? End::Start : event.phase == 't' ? End::Step : End::Finish;
-  return slices_.addFlow(event.category, flowIdOf(event), end, place);
+  return context_.slices.addFlow(event.category, flowIdOf(event), end, place);
+}
+
+Result<void> SliceEvents::pairOpen() {
+  SONDE_TRY_ASSIGN(
+      const OpenEvents::Counts counts,
+      open_.pair([this](OpenEvent open, model::OptionalInt durNs, std::string_view args) {
+        return endSlice(open, durNs, args);
+      }));
+  context_.account.unpaired += counts.neverBegun;
+  if (counts.neverEnded > 0)
+    context_.account.warnings.push_back(fmt::format(
+        "{} events have no end: they last until the end of the trace", counts.neverEnded));
+  return {};
+}
+
+Result<void> SliceEvents::finishIterations(const TimeWindow& window) {
+  for (auto& [track, iteration] : iterations_) {
+    if (!window.holds(iteration.startNs, iteration.startNs + iteration.durNs.value_or(0)))
+      continue;
+    iteration.processId = context_.places.processOf(track);
+    iteration.startNs += context_.baseNs;
+    SONDE_TRY(context_.writer.add(iteration));
+  }
+  return {};
 }
 
 }  // namespace sonde::ingest

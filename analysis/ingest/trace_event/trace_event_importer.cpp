@@ -3,7 +3,6 @@
 #include "analysis/ingest/import/event_kinds.h"
 #include "analysis/ingest/input/other_tools.h"
 #include "analysis/ingest/trace_event/file_facts.h"
-#include "analysis/ingest/trace_event/text_repair.h"
 #include "base/utf8.h"
 
 #include <fmt/format.h>
@@ -15,8 +14,6 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::string_view kArgsKey = "args";
-constexpr std::size_t kNoArgs = 2;                  // "{}"
 constexpr std::string_view kTransfer = "transfer";  // shown by an export, but not read back
 
 // A value of the file, on one line.
@@ -37,54 +34,54 @@ TraceEventImporter::TraceEventImporter(store::TraceWriter& writer,
                                        std::string hostName,
                                        BytesRead bytesRead,
                                        Progress storing)
-    : writer_(writer),
-      bytesRead_(std::move(bytesRead)),
+    : bytesRead_(std::move(bytesRead)),
       storing_(std::move(storing)),
-      places_(writer, std::move(hostName)),
-      slices_(scratch),
-      device_(scratch),
-      counters_(scratch),
-      open_(scratch) {}
+      context_(writer, scratch, std::move(hostName)),
+      slices_(context_, scratch),
+      work_(context_, scratch),
+      counters_(scratch) {}
 
 Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
-  SONDE_TRY_ASSIGN(argsKey_, writer_.intern(kArgsKey));
+  SONDE_TRY(context_.begin());
   const std::string file = source.path().string();
   SONDE_TRY(read(std::move(source)));
-  SONDE_TRY(pairOpen());
-  if (result_.events.empty() || (kept_ == 0 && lost() > 0))
+  storing_("pairing begins with ends", 0);
+  SONDE_TRY(slices_.pairOpen());
+  if (context_.account.events.empty() || (context_.kept == 0 && lost() > 0))
     return nothingIn(file);
   SONDE_TRY(finish());
-  result_.kept = kept_;
-  result_.process = places_.idOf(ImportedPlaces::kMain);
+  context_.account.kept = context_.kept;
+  context_.account.process = context_.places.idOf(ImportedPlaces::kMain);
   noteRanks();
-  return std::move(result_);
+  return std::move(context_.account);
 }
 
 Result<void> TraceEventImporter::read(ByteSource source) {
   EventReader reader(std::move(source));
-  reader_ = &reader;
+  context_.reader = &reader;
   SONDE_TRY(reader.readAll(*this));
-  reader_ = nullptr;
-  const FileFaults own = std::exchange(result_.faults, reader.faults());
-  if (result_.faults.events == 0)
-    result_.faults.first = own.first;
-  result_.faults.events += own.events;
+  context_.reader = nullptr;
+  const FileFaults own = std::exchange(context_.account.faults, reader.faults());
+  if (context_.account.faults.events == 0)
+    context_.account.faults.first = own.first;
+  context_.account.faults.events += own.events;
   if (!unsupported_.empty())
-    result_.warnings.push_back(fmt::format("{} events have phases that are not imported ({})",
-                                           result_.unsupported,
-                                           fmt::join(unsupported_, ", ")));
+    context_.account.warnings.push_back(
+        fmt::format("{} events have phases that are not imported ({})",
+                    context_.account.unsupported,
+                    fmt::join(unsupported_, ", ")));
   return {};
 }
 
 // The number of events that are not in the trace, nor represented by others.
 std::uint64_t TraceEventImporter::lost() const noexcept {
-  return result_.faults.events + result_.badTimes + result_.impossible + result_.unpaired +
-         result_.unsupported;
+  return context_.account.faults.events + context_.account.badTimes + context_.account.impossible +
+         context_.account.unpaired + context_.account.unsupported;
 }
 
 // The error for a file without any events.
 Error TraceEventImporter::nothingIn(const std::string& file) const {
-  const FileFaults& faults = result_.faults;
+  const FileFaults& faults = context_.account.faults;
   if (!faults.cutShort.empty())
     return {ErrorCode::Corrupt, faults.cutShort};
   std::string what =
@@ -102,20 +99,10 @@ Error TraceEventImporter::nothingIn(const std::string& file) const {
         "none of its {} events can be imported: {} have no readable time, {} end without a begin, "
         "{} have phases that are not imported",
         lost(),
-        result_.badTimes,
-        result_.unpaired,
-        result_.unsupported);
+        context_.account.badTimes,
+        context_.account.unpaired,
+        context_.account.unsupported);
   return {ErrorCode::Corrupt, fmt::format("'{}': {}", file, what)};
-}
-
-void TraceEventImporter::noteUnreadable(const TraceEvent& event, ValueUse use) {
-  const UnreadableValues& values = event.args.unreadable[static_cast<std::size_t>(use)];
-  for (std::uint32_t value = 0; value < values.count; ++value)
-    result_.values.add([&] {
-      return fmt::format("the event at byte {}, whose \"{}\" has the wrong type",
-                         reader_->byteOf(event),
-                         values.first);
-    });
 }
 
 void TraceEventImporter::progress(std::uint64_t fileBytesRead) {
@@ -130,150 +117,182 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
   hasEntries_ = hasEntries_ || key == "entries";
   const bool isFacts = key == "distributedInfo" || key == "deviceProperties";
   if (key == "sonde") {
-    isExport_ = true;
+    context_.isExport = true;
   } else if (key == "baseTimeNanoseconds") {
     const OptionalNumber base = baseTimeOf(json);
-    baseNs_ = base.value_or(0);
+    context_.baseNs = base.value_or(0);
     if (!base)
-      result_.warnings.push_back(
+      context_.account.warnings.push_back(
           fmt::format("baseTimeNanoseconds {} is not a whole number of nanoseconds within ±2^61: "
                       "times are relative to the file",
                       shown(json)));
   } else if (isFacts && json.size() > kLongestFacts) {
-    result_.warnings.push_back(
+    context_.account.warnings.push_back(
         fmt::format("{} has {} bytes, and profilers write at most {}: it was left out",
                     key,
                     json.size(),
                     kLongestFacts));
-  } else if (key == "distributedInfo" && !isExport_) {
+  } else if (key == "distributedInfo" && !context_.isExport) {
     DistributedInfo info = distributedInfoOf(json);
     if (!info.isReadable)
-      result_.warnings.push_back(fmt::format(
+      context_.account.warnings.push_back(fmt::format(
           "distributedInfo {} cannot be read: the rank of the file is unknown", shown(json)));
-    places_.setRank(info.rank, info.worldSize);
-    collectives_[ImportedPlaces::kMain].describeGroups(std::move(info.groups));
+    context_.places.setRank(info.rank, info.worldSize);
+    work_.describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
     for (DeviceFacts& device : devicesOf(json))
-      places_.describeDevice(device.host, device.hostId, device.ordinal, std::move(device.facts));
+      context_.places.describeDevice(
+          device.host, device.hostId, device.ordinal, std::move(device.facts));
   }
   return {};
 }
 
-TraceEventImporter::Handler TraceEventImporter::handlerOf(char phase) noexcept {
-  switch (phase) {
+Result<void> TraceEventImporter::dispatch(const TraceEvent& event) {
+  switch (event.phase) {
     case 'X':
-      return &TraceEventImporter::span;
+      return span(event);
     case 'B':
     case 'b':
-      return &TraceEventImporter::begin;
+      return slices_.begin(event);
     case 'E':
     case 'e':
-      return &TraceEventImporter::end;
+      return slices_.end(event);
     case 'C':
-      return &TraceEventImporter::counter;
-    case 'i':
-    case 'I':
-    case 'R':
-    case 'n':
-      return &TraceEventImporter::instant;
+      return counter(event);
+    case 'M':
+      return metadata(event);
     case 's':
     case 't':
     case 'f':
-      return &TraceEventImporter::flow;
-    case 'M':
-      return &TraceEventImporter::metadata;
+      return slices_.flow(event);
     default:
-      return nullptr;
+      return slices_.instant(event);
   }
 }
 
 Result<void> TraceEventImporter::event(const TraceEvent& event) {
-  const auto known = result_.events.find(event.category);
-  if (known != result_.events.end())
+  constexpr std::string_view kInstants = "iIRn";
+  constexpr std::string_view kFlows = "stf";
+  constexpr std::string_view kOthers = "BbEeC";  // phases with a time, besides X
+  ImportedFile& account = context_.account;
+  const auto known = account.events.find(event.category);
+  if (known != account.events.end())
     ++known->second;
   else
-    result_.events.emplace(event.category, 1);
-  const Handler handler = handlerOf(event.phase);
-  if (event.phase == '\0')
-    return unreadable(event, "it has no phase");
-  if (handler == nullptr)
-    return unsupported(event);
-  if (isExport_ && event.kind == kTransfer) {
-    ++result_.notKept;
+    account.events.emplace(event.category, 1);
+  const auto isIn = [&](std::string_view phases) {
+    return phases.find(event.phase) != std::string_view::npos;
+  };
+  if (event.phase == '\0') {
+    noteUnreadable(event, "it has no phase");
+    return {};
+  }
+  if (!isIn("XM") && !isIn(kInstants) && !isIn(kFlows) && !isIn(kOthers)) {
+    const bool isShown = event.phase > ' ' && event.phase <= '~';
+    unsupported_.insert(isShown ? event.phase : '?');
+    ++account.unsupported;
+    return {};
+  }
+  if (context_.isExport && event.kind == kTransfer) {
+    ++account.notKept;
     return {};
   }
   if (event.phase != 'M' && (event.badTime || !event.startNs)) {
-    ++result_.badTimes;
+    ++account.badTimes;
     return {};
   }
   constexpr std::int64_t kMicro = 1000;
   hasFractions_ = hasFractions_ || event.startNs.value_or(0) % kMicro != 0;
-  noteUnreadable(event, ValueUse::Event);
-  constexpr std::string_view kOtherPhases = "BbEeC";  // phases with a time, besides X
-  if (kOtherPhases.find(event.phase) != std::string_view::npos)
+  context_.noteUnreadable(event, ValueUse::Event);
+  if (isIn(kOthers))
     census_.add(*event.startNs);
-  if (event.hasBindId && handler != &TraceEventImporter::flow)  // the end of an arrow in version 2
-    slices_.loseArrow(reader_->byteOf(event));
-  return (this->*handler)(event);
+  if (event.hasBindId && !isIn(kFlows))  // the end of an arrow in version 2
+    context_.slices.loseArrow(context_.byteOf(event));
+  return dispatch(event);
 }
 
-Result<void> TraceEventImporter::unreadable(const TraceEvent& event, std::string_view why) {
-  result_.faults.add(
-      [&] { return fmt::format("the event at byte {}: {}", reader_->byteOf(event), why); });
-  return {};
+void TraceEventImporter::noteUnreadable(const TraceEvent& event, std::string_view why) {
+  context_.account.faults.add(
+      [&] { return fmt::format("the event at byte {}: {}", context_.byteOf(event), why); });
 }
 
-Result<void> TraceEventImporter::unsupported(const TraceEvent& event) {
-  const bool isShown = event.phase > ' ' && event.phase <= '~';
-  unsupported_.insert(isShown ? event.phase : '?');
-  ++result_.unsupported;
+// Profilers write 0 for a missing device time, or omit the duration.
+bool TraceEventImporter::hasNoTime(const TraceEvent& event, EventTable table) const noexcept {
+  if (context_.isExport || (table != EventTable::Kernel && table != EventTable::Copy))
+    return false;
+  const std::int64_t begin = *event.startNs;
+  const std::int64_t end = begin + event.durNs.value_or(0);
+  const bool isZero = end == 0 || (begin + context_.baseNs == 0 && context_.baseNs != 0) ||
+                      end + context_.baseNs == 0;
+  return !event.durNs || isZero;
+}
+
+Result<void> TraceEventImporter::span(const TraceEvent& event) {
+  const EventTable table = work_.tableOf(event);
+  if (hasNoTime(event, table)) {
+    ++context_.account.impossible;
+    return {};
+  }
+  census_.add(*event.startNs);
+  std::int64_t durNs = event.durNs.value_or(0);
+  if (durNs < 0) {
+    ++context_.account.negative;
+    durNs = 0;
+  }
+  if (!isTime(*event.startNs + durNs)) {
+    ++context_.account.badTimes;
+    return {};
+  }
+  switch (table) {
+    case EventTable::Slice:
+      return slices_.add(event, durNs);
+    case EventTable::Kernel:
+      return work_.addKernel(event, durNs);
+    case EventTable::Copy:
+      return work_.addCopy(event, durNs);
+    case EventTable::Sync:
+      return work_.addSync(event, durNs);
+    case EventTable::Nowhere:
+      ++context_.account.notKept;
+      return {};
+  }
   return {};
 }
 
 Result<void> TraceEventImporter::counter(const TraceEvent& event) {
-  if (event.args.json.size() > CounterEvents::kLongestArgs)
-    return unreadable(event, "its arguments are too long for a counter");
-  const bool ofHost = isExport_ && event.pid.number == 0;
-  const auto process = ofHost ? std::nullopt : std::optional(processOf(event));
+  if (event.args.json.size() > CounterEvents::kLongestArgs) {
+    noteUnreadable(event, "its arguments are too long for a counter");
+    return {};
+  }
+  const bool ofHost = context_.isExport && event.pid.number == 0;
+  const auto process = ofHost ? std::nullopt : std::optional(context_.places.processOf(event.pid));
   SONDE_TRY_ASSIGN(const CounterEvents::Added added, counters_.add(event, process));
   for (std::uint32_t value = 0; value < added.unreadable; ++value)
-    result_.values.add([&] {
+    context_.account.values.add([&] {
       return fmt::format("the counter '{}' at byte {}, with a number that cannot be read",
                          shown(event.name),
-                         reader_->byteOf(event));
+                         context_.byteOf(event));
     });
-  ++(added.any ? kept_ : result_.notKept);
+  ++(added.any ? context_.kept : context_.account.notKept);
   return {};
-}
-
-// One row for all arguments, as JSON text: a row for each argument would be most of the trace.
-Result<void> TraceEventImporter::addArgs(model::Owner owner,
-                                         std::int64_t id,
-                                         std::string_view json) {
-  if (json.size() <= kNoArgs)
-    return {};
-  const bool hasEscapes = json.find('\\') != std::string_view::npos;
-  const std::string repaired = hasEscapes ? withKnownEscapes(json) : std::string();
-  return writer_.add(
-      model::Arg{owner, id, argsKey_, repaired.empty() ? json : std::string_view(repaired)});
 }
 
 Result<void> TraceEventImporter::metadata(const TraceEvent& event) {
   const bool ofThread = event.name == "thread_name";
-  if (isExport_ && event.name == "process_name")
-    places_.describeProcess(event.pid, event.args);
-  if (isExport_ && ofThread && event.args.tid)
-    places_.describeThread(event.pid, event.tid, *event.args.tid);
+  if (context_.isExport && event.name == "process_name")
+    context_.places.describeProcess(event.pid, event.args);
+  if (context_.isExport && ofThread && event.args.tid)
+    context_.places.describeThread(event.pid, event.tid, *event.args.tid);
   if (ofThread || event.name == "process_name")
-    noteUnreadable(event, ValueUse::Metadata);
+    context_.noteUnreadable(event, ValueUse::Metadata);
   if (event.args.name.empty())
     return {};
   if (event.name == "process_name") {
-    places_.nameProcess(event.pid, event.args.name);
-    rows_.nameProcess(event.pid, event.args.name);
+    context_.places.nameProcess(event.pid, event.args.name);
+    context_.rows.nameProcess(event.pid, event.args.name);
   } else if (ofThread) {
-    places_.nameThread(event.pid, event.tid, event.args.name);
-    rows_.nameThread(event.pid, event.tid, event.args.name);
+    context_.places.nameThread(event.pid, event.tid, event.args.name);
+    context_.rows.nameThread(event.pid, event.tid, event.args.name);
   }
   return {};
 }
