@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
+#include <set>
 
 namespace sonde::ingest {
 namespace {
@@ -21,8 +21,8 @@ std::int64_t threadNumber(const Label& tid) noexcept {
 
 }  // namespace
 
-ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName) : writer_(writer) {
-  hosts_.push_back({writer_.reserveId<model::HostId>(), std::move(hostName), {}});
+ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName)
+    : writer_(writer), devices_(writer, std::move(hostName)) {
   Process main;
   main.row.id = writer_.reserveId<model::ProcessId>();
   processes_.push_back(std::move(main));
@@ -148,36 +148,12 @@ void ImportedPlaces::settleRanks() {
   }
 }
 
-model::DeviceId ImportedPlaces::deviceOf(std::size_t host, std::int64_t ordinal) {
-  const auto [found, fresh] = devices_.try_emplace({host, ordinal});
-  if (fresh)
-    found->second = writer_.reserveId<model::DeviceId>();
-  return found->second;
-}
-
-model::StreamId ImportedPlaces::stream(std::size_t process,
-                                       std::int64_t device,
-                                       std::int64_t number,
-                                       std::int64_t context) {
-  const auto [found, fresh] = streams_.try_emplace({process, device, number, context});
-  if (fresh) {
-    this->device(process, device);
-    found->second = writer_.reserveId<model::StreamId>();
-  }
-  return found->second;
-}
-
 void ImportedPlaces::describeProcess(const Label& pid, const EventArgs& facts) {
   Process& process = processes_[processOf(pid)];
   process.row.pid = facts.pid.value_or(process.row.pid);
   process.row.rank = facts.rank;
   process.row.worldSize = facts.worldSize;
-  const auto known = std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& host) {
-    return host.name == facts.host && host.number == facts.hostId;
-  });
-  process.host = static_cast<std::size_t>(known - hosts_.begin());
-  if (known == hosts_.end())
-    hosts_.push_back({writer_.reserveId<model::HostId>(), std::string(facts.host), facts.hostId});
+  process.host = devices_.host(facts.host, facts.hostId);
 }
 
 void ImportedPlaces::nameProcess(const Label& pid, std::string_view name) {
@@ -216,58 +192,14 @@ void ImportedPlaces::put(const Period& period,
   }
 }
 
-// A host without processes gets no row.
-Result<void> ImportedPlaces::storeHosts() {
-  for (std::size_t at = 0; at < hosts_.size(); ++at) {
-    const bool used = std::any_of(processes_.begin(),
-                                  processes_.end(),
-                                  [at](const Process& process) { return process.host == at; });
-    model::Host row;
-    row.id = hosts_[at].id;
-    row.name = hosts_[at].name;
-    if (used)
-      SONDE_TRY(writer_.add(row));
-  }
-  return {};
-}
-
-const ImportedPlaces::Device& ImportedPlaces::factsOf(std::size_t host, std::int64_t ordinal) {
-  const auto own = facts_.find({hosts_[host].name, hosts_[host].number, ordinal});
-  return own != facts_.end() ? own->second : facts_[{"", {}, ordinal}];
-}
-
-Result<void> ImportedPlaces::storeDevices() {
-  for (const auto& [key, id] : devices_) {
-    const Device& facts = factsOf(key.first, key.second);
-    model::Device row;
-    row.id = id;
-    row.hostId = hosts_[key.first].id;
-    row.kind = facts.kind;
-    row.ordinal = key.second;
-    if (!facts.name.empty())
-      row.name = facts.name;
-    row.memoryBytes = facts.memoryBytes;
-    if (!facts.uuid.empty())
-      row.uuid = facts.uuid;
-    SONDE_TRY(writer_.add(row));
-  }
-  for (const auto& [place, id] : streams_) {
-    model::Stream row;
-    row.id = id;
-    const auto& [process, device, number, context] = place;
-    row.processId = processes_[process].row.id;
-    row.deviceId = devices_[{processes_[process].host, device}];
-    row.number = number;
-    SONDE_TRY(writer_.add(row));
-  }
-  return {};
-}
-
 Result<void> ImportedPlaces::finish(std::int64_t shiftNs, const TimeWindow& window) {
-  SONDE_TRY(storeHosts());
+  std::set<std::size_t> hosts;
+  for (const Process& process : processes_)
+    hosts.insert(process.host);
+  SONDE_TRY(devices_.storeHosts(hosts));
   for (Process& process : processes_) {
     const auto name = processNames_.find(process.label);
-    process.row.hostId = hosts_[process.host].id;
+    process.row.hostId = devices_.idOf(process.host);
     const Label label{process.label, {}};
     if (name != processNames_.end())
       process.row.command = name->second;
@@ -284,7 +216,7 @@ Result<void> ImportedPlaces::finish(std::int64_t shiftNs, const TimeWindow& wind
     put(thread.period, shiftNs, window, thread.row.startNs, thread.row.endNs);
     SONDE_TRY(writer_.add(thread.row));
   }
-  return storeDevices();
+  return devices_.finish();
 }
 
 }  // namespace sonde::ingest

@@ -1,10 +1,11 @@
-// The places of an imported file's events: processes, threads, devices and streams.
+// The places of an imported file's events: processes, threads, and the devices that they use.
 //
 // Each file is a host of its own, because files have no clock data; alignment joins them. Rows are
 // stored at the end, when all facts about them are known. Owned by one importer, on one thread.
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/imported_devices.h"
 #include "analysis/ingest/import/time_census.h"
 #include "analysis/model/place.h"
 #include "analysis/store/trace_writer.h"
@@ -15,7 +16,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,12 +29,6 @@ class ImportedPlaces {
     model::ThreadId thread{};
     model::ProcessId process{};
     model::ProcessId group{};  // main process, whose correlations its calls use
-  };
-  struct Device {
-    std::string kind = "gpu";
-    std::string name;
-    model::OptionalInt memoryBytes{};
-    std::string uuid{};
   };
 
   ImportedPlaces(store::TraceWriter& writer, std::string hostName);
@@ -62,17 +56,20 @@ class ImportedPlaces {
   }
   std::size_t processes() const noexcept { return processes_.size(); }
 
+  ImportedDevices& devices() noexcept { return devices_; }
   // Requires: describeProcess() was called for the process if the file describes it. `context`:
   // stream numbers are unique within a context of a process.
   model::StreamId stream(std::size_t process,
                          std::int64_t device,
                          std::int64_t number,
-                         std::int64_t context = 0);
+                         std::int64_t context = 0) {
+    return devices_.stream(idOf(process), this->device(process, device), number, context);
+  }
   model::DeviceId device(std::size_t process, std::int64_t ordinal) {
-    return deviceOf(processes_[process].host, ordinal);
+    return devices_.device(processes_[process].host, ordinal);
   }
   model::HostId host(std::size_t process) const noexcept {
-    return hosts_[processes_[process].host].id;
+    return devices_.idOf(processes_[process].host);
   }
 
   // Sets the original facts of a process, if the file has them.
@@ -82,10 +79,6 @@ class ImportedPlaces {
   }
   void nameProcess(const Label& pid, std::string_view name);
   void nameThread(const Label& pid, const Label& tid, std::string_view name);
-  // `host`: its name; empty: any host. `number`: distinguishes hosts with one name.
-  void describeDevice(std::string host, OptionalNumber number, std::int64_t ordinal, Device facts) {
-    facts_[{std::move(host), number, ordinal}] = std::move(facts);
-  }
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
   void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
   // For the main process, if no process has a rank and no ranks were merged.
@@ -113,11 +106,6 @@ class ImportedPlaces {
     std::int64_t lastNs = std::numeric_limits<std::int64_t>::min();
   };
   using Period = std::map<std::int64_t, Span>;  // by TimeCensus::spanOf()
-  struct Host {
-    model::HostId id{};
-    std::string name;
-    OptionalNumber number{};
-  };
   struct Process {
     model::Process row{};
     std::size_t host = 0;
@@ -137,18 +125,14 @@ class ImportedPlaces {
   std::size_t addProcess(std::size_t group);
   void settleGroup(std::size_t main, std::size_t busiest);
   void settleRanks();
-  model::DeviceId deviceOf(std::size_t host, std::int64_t ordinal);
   static void put(const Period& period,
                   std::int64_t shiftNs,
                   const TimeWindow& window,
                   model::OptionalInt& startNs,
                   model::OptionalInt& endNs);
-  Result<void> storeHosts();
-  const Device& factsOf(std::size_t host, std::int64_t ordinal);
-  Result<void> storeDevices();
 
   store::TraceWriter& writer_;
-  std::vector<Host> hosts_;           // the file's own comes first
+  ImportedDevices devices_;
   std::vector<Process> processes_;    // the main one comes first
   std::vector<std::size_t> settled_;  // new index of each, once main processes are known
   std::unordered_map<std::string, std::size_t> groups_;  // main process by text; numbers excluded
@@ -159,13 +143,6 @@ class ImportedPlaces {
   std::unordered_map<std::string, std::size_t> threadsByKey_;
   std::unordered_map<std::string, std::string> threadNames_;   // by key
   std::unordered_map<std::string, std::string> processNames_;  // by label
-  // By name and number of the host, ordinal.
-  std::map<std::tuple<std::string, OptionalNumber, std::int64_t>, Device> facts_;
-  using DeviceKey = std::pair<std::size_t, std::int64_t>;  // host, ordinal
-  // process, device, number, context
-  using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
-  std::map<DeviceKey, model::DeviceId> devices_;
-  std::map<StreamKey, model::StreamId> streams_;
   std::string key_;  // of the last event; saves most look-ups
   std::size_t last_ = 0;
 };

@@ -38,11 +38,11 @@ Result<void> readDevices(NsightContext& context) {
   SONDE_TRY_ASSIGN(auto table,
                    NsightTable::open(context.file, "TARGET_INFO_GPU", kColumns, context.account));
   return forEachRow(std::move(table), [&](const NsightTable& row) -> Result<void> {
-    ImportedPlaces::Device device;
+    ImportedDevices::Facts device;
     device.name = row.text(1).value_or("");
     device.memoryBytes = row.integer(2);
     device.uuid = row.text(3).value_or("");
-    context.places.describeDevice("", {}, *row.integer(0), std::move(device));
+    context.places.devices().describe("", {}, *row.integer(0), std::move(device));
     return {};
   });
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/ingest/import/event_fields.h"
-#include "analysis/ingest/import/imported_places.h"
+#include "analysis/ingest/import/imported_devices.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DeviceFacts {
   std::int64_t ordinal = 0;
   std::string host;  // empty: unknown
   OptionalNumber hostId{};
-  ImportedPlaces::Device facts;
+  ImportedDevices::Facts facts;
 };
 
 // The arguments are the JSON texts of the file's members with these names. Longer ones are not

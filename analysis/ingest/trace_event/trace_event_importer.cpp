@@ -141,7 +141,7 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
     work_.describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
     for (DeviceFacts& device : devicesOf(json))
-      context_.places.describeDevice(
+      context_.places.devices().describe(
           device.host, device.hostId, device.ordinal, std::move(device.facts));
   }
   return {};

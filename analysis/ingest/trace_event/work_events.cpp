@@ -126,9 +126,9 @@ Result<void> WorkEvents::addSync(const TraceEvent& event, std::int64_t durNs) {
 
 void WorkEvents::describeDevices() {
   for (const auto& [ordinal, kind] : context_.rows.devices()) {
-    ImportedPlaces::Device device;
+    ImportedDevices::Facts device;
     device.kind = kind;
-    context_.places.describeDevice("", {}, ordinal, std::move(device));
+    context_.places.devices().describe("", {}, ordinal, std::move(device));
   }
 }
 
