@@ -27,19 +27,14 @@ void Statement::note(int code) noexcept {
     bindError_ = code;
 }
 
-void Statement::bindNull(int parameter) noexcept {
+void Statement::bind(int parameter, std::nullptr_t) noexcept {
   note(sqlite3_bind_null(statement_, parameter));
 }
 
-void Statement::bindText(int parameter, std::string_view value) noexcept {
+void Statement::bind(int parameter, std::string_view value) noexcept {
   const char* bytes = value.data() == nullptr ? "" : value.data();  // a null pointer would be NULL
   note(sqlite3_bind_text64(
       statement_, parameter, bytes, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
-}
-
-void Statement::bindStaticText(int parameter, std::string_view value) noexcept {
-  const char* bytes = value.data() == nullptr ? "" : value.data();
-  note(sqlite3_bind_text64(statement_, parameter, bytes, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void Statement::bindBlob(int parameter, std::string_view value) noexcept {
@@ -47,7 +42,7 @@ void Statement::bindBlob(int parameter, std::string_view value) noexcept {
   note(sqlite3_bind_blob64(statement_, parameter, bytes, value.size(), SQLITE_TRANSIENT));
 }
 
-void Statement::bindReal(int parameter, double value) noexcept {
+void Statement::bind(int parameter, double value) noexcept {
   note(sqlite3_bind_double(statement_, parameter, value));
 }
 
@@ -133,10 +128,6 @@ std::optional<std::int64_t> Statement::optionalInteger(int column) const noexcep
 
 std::optional<double> Statement::optionalReal(int column) const noexcept {
   return isNull(column) ? std::nullopt : std::optional(real(column));
-}
-
-std::optional<std::string> Statement::optionalText(int column) const {
-  return isNull(column) ? std::nullopt : std::optional(std::string(text(column)));
 }
 
 bool Statement::readOnly() const noexcept {

@@ -9,6 +9,7 @@
 #include "base/strong_id.h"
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,30 +30,23 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  void bindNull(int parameter) noexcept;
-  void bindText(int parameter, std::string_view value) noexcept;  // copied
-  // Not copied. Requires: `value` outlives the next reset() or the statement.
-  void bindStaticText(int parameter, std::string_view value) noexcept;
-  void bindBlob(int parameter, std::string_view value) noexcept;  // copied
-  void bindReal(int parameter, double value) noexcept;            // NaN becomes NULL
-  void bindInt(int parameter, std::int64_t value) noexcept;
-
-  // By type: integers, double, text, ids (0 is NULL), optionals (empty is NULL).
+  // By type: integers, double (NaN is NULL), text (copied), ids (0 is NULL), optionals (empty is
+  // NULL).
   void bind(int parameter, std::integral auto value) noexcept {
     bindInt(parameter, static_cast<std::int64_t>(value));
   }
-  void bind(int parameter, double value) noexcept { bindReal(parameter, value); }
-  void bind(int parameter, std::string_view value) noexcept { bindText(parameter, value); }
-  void bind(int parameter, const char* value) noexcept { bindText(parameter, value); }
-  void bind(int parameter, std::nullptr_t) noexcept { bindNull(parameter); }
+  void bind(int parameter, double value) noexcept;
+  void bind(int parameter, std::string_view value) noexcept;
+  void bind(int parameter, std::nullptr_t) noexcept;
   template <typename Tag>
   void bind(int parameter, StrongId<Tag> id) noexcept {
-    id ? bindInt(parameter, id.value) : bindNull(parameter);
+    id ? bind(parameter, id.value) : bind(parameter, nullptr);
   }
   template <typename T>
   void bind(int parameter, const std::optional<T>& value) noexcept {
-    value ? bind(parameter, *value) : bindNull(parameter);
+    value ? bind(parameter, *value) : bind(parameter, nullptr);
   }
+  void bindBlob(int parameter, std::string_view value) noexcept;  // copied
   // Binds parameters 1, 2, ….
   template <typename... Values>
   Statement& bindAll(const Values&... values) noexcept {
@@ -79,7 +73,6 @@ class Statement {
   std::string_view text(int column) const noexcept;
   std::optional<std::int64_t> optionalInteger(int column) const noexcept;
   std::optional<double> optionalReal(int column) const noexcept;
-  std::optional<std::string> optionalText(int column) const;
   template <typename Id>
   Id id(int column) const noexcept {
     return Id{integer(column)};
@@ -90,6 +83,7 @@ class Statement {
   std::string sql() const;
 
  private:
+  void bindInt(int parameter, std::int64_t value) noexcept;
   void note(int code) noexcept;
 
   sqlite3_stmt* statement_;

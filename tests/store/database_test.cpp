@@ -40,7 +40,7 @@ TEST_F(InMemory, BindsEveryType) {
   for (const int column : {4, 5, 6, 7})
     EXPECT_TRUE(row.isNull(column)) << column;
   EXPECT_EQ(row.optionalInteger(0), row.integer(0));
-  EXPECT_EQ(row.optionalText(4), std::nullopt);
+  EXPECT_EQ(row.optionalInteger(4), std::nullopt);
 }
 
 TEST_F(InMemory, StepReportsABindingThatFailed) {

@@ -109,7 +109,7 @@ Result<std::optional<std::string>> deviceNames(const store::Database& trace, std
                     "s.id) OR EXISTS (SELECT 1 FROM copy WHERE stream_id = s.id)) ORDER BY 1)"));
   names.bind(1, process);
   SONDE_TRY(names.step());
-  return names.optionalText(0);
+  return names.isNull(0) ? std::nullopt : std::optional(std::string(names.text(0)));
 }
 
 // A kernel is a collective's by its name, or because a collective refers to it.
