@@ -1,8 +1,9 @@
 // Which iterations or which part of this process are recorded in full (`sonde run --capture`,
-// `sonde ctl`). Elsewhere the gates of the control page let only the probes pass that follow
-// scopes. Only iterations among these are written. The others wait, silent, on their thread's
-// stack until the gates open; the thread's next slot then has them as open scopes. Any thread may
-// call; no function locks, allocates or changes errno.
+// `sonde ctl`). While a gate of the control page is closed, only the probes that follow scopes
+// pass: annotation, nvtx, torch and process. The library writes only the iterations among their
+// scopes. It keeps the others on their thread's stack without a record (silent). When the gates
+// open, the thread's next slot has them as open scopes. Any thread may call; no function locks,
+// allocates or changes errno.
 //
 // Iterations drive the process's own gate: the outermost ones of one thread at a time. Another
 // thread takes over when that thread has none open.
@@ -20,7 +21,8 @@ struct ThreadState;
 // Whether scopes of one name decide what is recorded. Constant after the process has attached.
 extern bool gCapturesRange;
 
-// The changes of the process's own gate. With iterations of 1 ms it holds the last 2 s.
+// The changes of the process's own gate. With iterations of 1 ms it holds the
+// last 4 s of `every:2`, and the last 2 s of a range that opens in each.
 inline constexpr std::uint32_t kCaptureChanges = 4096;
 extern wire::GateHistory<kCaptureChanges> gCaptureChanges;
 
@@ -39,15 +41,16 @@ inline bool isFull() noexcept {
                         control.recording.load(std::memory_order_relaxed)) == wire::kGateOpen;
 }
 
-// A scope is about to open on the calling thread. A scope of this name, or an iteration, has
-// closed, or did not fit on the stack.
+// A scope is about to open on the calling thread.
 void scopeBegins(wire::SliceKind kind, std::uint32_t name) noexcept;
+// A scope of this name has closed, or found no place on the stack.
 void scopeEnds(std::uint32_t name) noexcept;
+// The same for an iteration.
 void iterationEnds() noexcept;
 
-// Notes the state of the gates in an iteration that has begun. Returns whether they have been open
-// since.
+// Stores the state of the gates in an iteration that has begun.
 void stampIteration(std::uint32_t token) noexcept;
+// Whether both gates have been open since that stamp.
 bool wasFullSince(const wire::OpenScope& scope) noexcept;
 // The same for a silent scope. The second function returns whether the gates were open at any time
 // since: records that are judged by their own time (gate_times.h) may belong to it.

@@ -14,7 +14,8 @@
  * dependencies; docs/plugins.md explains an example.
  *
  * Versions: `abi` is the version for which a plugin was built. Sonde refuses another version before
- * the job starts. Within a version, structures only grow at their end; `size` is the actual size.
+ * the job starts. Within a version, Sonde only adds fields at the end of the host's structure:
+ * check `host->size` before you call a function that a later header has added.
  *
  * Mistakes: Sonde checks all arguments. An invalid call is ignored and counted under the
  * plugin's name in the trace's table `loss`; the job is not affected. If a callback throws a C++
@@ -57,10 +58,10 @@ typedef uint64_t sonde_plugin_event;
 /* The functions that Sonde offers a plugin. `start` receives the table; the first argument of each
  * function is the table itself. Valid until the process ends, in forked children too. Read-only.
  *
- * Any thread, a signal handler and a forked child may call every function, between `start` and
- * `stop`. A function keeps errno, waits for no other thread, allocates nothing and never throws. If
- * a signal handler has interrupted another of these calls on its own thread, its record is left out
- * and counted. No function keeps a pointer that it receives. */
+ * You may call every function from any thread, a signal handler or a forked child, from the call of
+ * `start` until `stop` has returned. A function keeps errno, waits for no other thread, allocates
+ * nothing and never throws. If a signal handler has interrupted another of these calls on its own
+ * thread, its record is left out and counted. No function keeps a pointer that it receives. */
 typedef struct sonde_plugin_host sonde_plugin_host;
 struct sonde_plugin_host {
   uint32_t abi;  /* SONDE_PLUGIN_ABI of the recording Sonde */
@@ -73,9 +74,10 @@ struct sonde_plugin_host {
    * of a process's table of 49,152 texts. */
   uint32_t (*intern)(const sonde_plugin_host* host, const char* text, size_t length);
 
-  /* Whether anything is recorded now. 0 while recording is paused, off, or outside the --capture
-   * selection. Costs a load and a test; call it before work that only serves a record. Records made
-   * while it returns 0 are left out; that is not a mistake. */
+  /* Whether anything is recorded now. 0 while recording is paused, off, outside the --capture
+   * selection, or while --calibrate has switched plugins off. Costs a load and a test; call it
+   * before work that only serves a record. While it returns 0, scopes, calls, marks and values are
+   * left out; that is not a mistake. Notes are still written. */
   int (*enabled)(const sonde_plugin_host* host);
 
   /* The current time of the recorder's clock, for `call`. In ticks, not ns: only for passing back.
@@ -144,9 +146,9 @@ typedef struct sonde_plugin {
   char description[128]; /* one line */
 
   /* Called before main, on its thread, after all libraries and static objects of the program have
-   * been initialised; a wrapper may be called earlier. Not called if nothing is recorded. A result
-   * other than 0 means that the plugin does not record in this process. May take time, but the job
-   * waits. Required. */
+   * been initialised; a wrapper may be called earlier. Not called in a process that Sonde does not
+   * record; called even while recording is paused. A result other than 0 means that the plugin does
+   * not record in this process. May take time, but the job waits. Required. */
   int (*start)(const sonde_plugin_host* host);
 
   /* Called at exit or the return from main, on that thread, after the handlers that the program

@@ -30,16 +30,17 @@ class CaptureControl {
   void begin();
   // Whether a request or a scheduled change is due: cheap, for frequent calls.
   bool isCalled() const;
-  // `dump` is called for a dump. It answers the request itself, at any time.
+  // Carries out a due change of the schedule, then a pending request. For a dump it calls `dump`,
+  // which must answer the request, possibly after this function has returned.
   void obey(const std::function<void()>& dump);
 
   // False while recording is paused, and after its end.
   bool isOn() const noexcept { return !isOver_ && schedule_.isOn(); }
-  // New process images may have missed the last change.
+  // Call it when new process images have appeared: sets their gates again.
   void tellAgain() const;
   // Recording ends for this reason and cannot be turned on again.
   void end(const std::string& why);
-  // The trace is about to be finished: notes gaps that a reader could not explain otherwise.
+  // Call it before the trace is finished: adds a warning if the job ended before `--delay`.
   void noteOutcome();
 
  private:
@@ -51,7 +52,7 @@ class CaptureControl {
   Drainer& drainer_;
   CaptureTimes times_;
   CaptureSchedule schedule_;
-  bool hasChanged_ = false;  // since the processes may have read the session page
+  bool hasChanged_ = false;  // the schedule or a request has changed the state
   bool isOver_ = false;
   std::string whyOver_;
 };

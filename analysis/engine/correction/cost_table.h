@@ -38,14 +38,15 @@ struct MeasuredCost {
 };
 
 // Splits a cost of which only the sum is known: the parts before the begin stamp, inside the event,
-// and after its end. A scope's begin is stamped last, its end first. A call is recorded when it is
-// over. CUPTI does most of its work inside the call.
+// and after its end. A scope's begin is stamped at the end of Sonde's work, and its end at the
+// start of it, so nearly all of the cost is outside the scope. A call is recorded when it is over.
+// CUPTI does most of its work inside the call.
 EventCost usualSplit(std::string_view probe, std::string_view api, double sumNs) noexcept;
 
 // The result of one calibration.
 struct CostSet {
   std::vector<MeasuredCost> rows;
-  std::vector<std::string> probes;              // that it covers
+  std::vector<std::string> probes;              // whose costs it measured
   std::vector<std::vector<double>> covariance;  // of the relative errors of the probes' costs
 };
 
@@ -60,7 +61,8 @@ class CostTable {
   void assumeFreeWhileOff(const std::string& probe);
 
   // Index of costs(); nullopt: unknown. Looks first at the process's own costs, then at those of
-  // the process that started it, and last at those for all.
+  // its parent and of that one's parents, and last at those for all. For `cuda launch`, which older
+  // traces lack, returns the cost of `cuda call`.
   std::optional<std::uint32_t> find(const CostClass& of, std::int64_t processId) const;
 
   bool empty() const noexcept { return rows_.empty(); }
