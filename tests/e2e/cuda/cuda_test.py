@@ -310,8 +310,8 @@ class Costs(CudaTest):
 
     def test_are_found_by_runs_without_cuda(self):
         """Whose file says what stays where a run calibrates itself."""
-        for _ in range(3):  # while the machine was too busy to learn more than is assumed
-            result = subprocess.run([SONDE, "calibrate", "-f", "-o", "cost.json", "--sources", "annotation,cuda", "--rounds", "5", "--",
+        for rounds in (5, 10, 20, 40):  # more of them, where the machine is too busy to learn more than is assumed
+            result = subprocess.run([SONDE, "calibrate", "-f", "-o", "cost.json", "--sources", "annotation,cuda", "--rounds", str(rounds), "--",
                                      sys.executable, "-c", SETS], cwd=self.folder, capture_output=True, text=True, timeout=200,
                                     check=False, env={**self.environment, "LD_LIBRARY_PATH": str(folder_of("13"))})
             self.assertEqual(result.returncode, 0, result.stderr)
