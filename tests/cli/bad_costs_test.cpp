@@ -115,7 +115,7 @@ TEST_F(BadCosts, ACovarianceThatNoErrorsHaveIsRefused) {
   for (const char* both : {"0.0201", "-0.0201", "1", "1e308", "-1e200"}) {
     const Finished refused = sonde({"breakdown", trace, "--overhead", withOf(both)});
     EXPECT_EQ(refused.status, 3) << both;
-    EXPECT_THAT(refused.err, HasSubstr("of net and torch, more than their variances allow"));
+    EXPECT_THAT(refused.err, HasSubstr("for net and torch, more than their variances allow"));
   }
   for (const char* both : {"0.02", "-0.02", "0"})
     EXPECT_EQ(sonde({"breakdown", trace, "--overhead", withOf(both)}).status, 0) << both;

@@ -319,7 +319,7 @@ TEST_F(BreakdownVerb, CostsOfAnotherMachineAreRefusedWhicheverOfTheJobsItIs) {
     set(second, b);
     const Finished refused = sonde({"breakdown", first, second, "--overhead", costs});
     EXPECT_EQ(refused.status, 2) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("made with another"));
+    EXPECT_THAT(refused.err, HasSubstr("the trace was recorded with another"));
   }
   set(first, "one");
   set(second, "one");

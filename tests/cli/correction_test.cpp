@@ -108,7 +108,7 @@ TEST_F(CorrectedReport, TheScreenSaysHowMuchRecordingTookAndHowSureThatIs) {
   EXPECT_THAT(screen.out,
               HasSubstr("Overhead   recording took 4.0 % of an iteration (2.0 to 6.0 %), "
                         "subtracted from these times"));
-  EXPECT_THAT(screen.out, HasSubstr("unknown: "));
+  EXPECT_THAT(screen.out, HasSubstr("cost: 30 annotation scalar, 120 net transfer"));
   EXPECT_THAT(screen.out, HasSubstr("as recorded"));
   EXPECT_LE(std::count(screen.out.begin(), screen.out.end(), '\n'), 40);
   EXPECT_THAT(sonde({"report", trace, "--raw"}).out, Not(HasSubstr("Overhead")));
@@ -197,7 +197,7 @@ TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
   for (const char* const share : {"share", "low", "high"})
     EXPECT_TRUE(found["recording_cost"][share].is_null()) << share;
   EXPECT_THAT(sonde({"report", masked}).out,
-              HasSubstr("Without 30 iterations in outline, with probes off"));
+              HasSubstr("Left out: 30 iterations in outline, with probes off"));
   EXPECT_THAT(sonde({"report", masked}).out, Not(HasSubstr("No iterations")));
   EXPECT_THAT(sonde({"report", masked}).out, Not(HasSubstr("recording took")));
   test::TrainingRun none;

@@ -137,7 +137,8 @@ TEST_F(DeviceReport, JsonHasTheTables) {
 
 TEST_F(DeviceReport, SaysWhoHoldsUpTheOthersOnlyWhereThatIsShown) {
   writeJob(7);
-  EXPECT_THAT(report({}).out, HasSubstr("  No straggler: it takes 8 iterations"));
+  EXPECT_THAT(report({}).out,
+              HasSubstr("  No straggler: 8 iterations with collectives are needed"));
 }
 
 TEST_F(DeviceReport, SaysWhoHoldsUpTheOthers) {

@@ -121,7 +121,8 @@ TEST(Stragglers, TellsIterationsOfOneNumberApart) {
 
 TEST(Stragglers, SaysWhatIsMissing) {
   const auto late = [](int rank, int) { return rank == 1 ? 5'000'000 : 0; };
-  EXPECT_THAT(Job(4, 7).verdict(late).reason, HasSubstr("it takes 8 iterations"));
+  EXPECT_THAT(Job(4, 7).verdict(late).reason,
+              HasSubstr("8 iterations with collectives are needed"));
   EXPECT_THAT(Job(4, 7).verdict(late).stragglers, IsEmpty());
   EXPECT_THAT(Job(4, 8).verdict(late).stragglers, ElementsAre(0U));
   EXPECT_THAT(Job(1, 30).verdict(late).reason, HasSubstr("no collective"));

@@ -224,7 +224,7 @@ TEST(Diff, NoIterationIsAnError) {
   const auto result = diff(side, none, kJudgement);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::NotFound);
-  EXPECT_NE(result.error().message.find("of B"), std::string::npos);
+  EXPECT_NE(result.error().message.find("B has no iteration"), std::string::npos);
   Runs some = side;
   some.push_back(none.front());
   EXPECT_TRUE(diff(side, some, kJudgement)) << "a run without any is left out";

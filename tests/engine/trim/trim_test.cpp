@@ -338,7 +338,7 @@ TEST_F(Trim, SaysWhichIterationsThereAre) {
   const auto refused = trim({input_, output_, 40, 50, false});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
-  EXPECT_THAT(refused.error().message, HasSubstr("has iterations 0-29, none of 40-50"));
+  EXPECT_THAT(refused.error().message, HasSubstr("has iterations 0-29, but none in 40-50"));
   EXPECT_FALSE(std::filesystem::exists(output_ + ".part"));
   test::writeText(output_, "precious");
   EXPECT_FALSE(trim({input_, output_, 1, 2, false}));

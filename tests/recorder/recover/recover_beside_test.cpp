@@ -132,7 +132,7 @@ TEST_F(RecoverTest, RefusesASessionThatIsBeingRecorded) {
   EXPECT_EQ(recovered.error().code, ErrorCode::Busy);
   // This process holds the lock; the launcher in the manifest is dead.
   EXPECT_THAT(recovered.error().message,
-              testing::HasSubstr("by process " + std::to_string(::getpid())));
+              testing::HasSubstr("process " + std::to_string(::getpid()) + " records or recovers"));
 }
 
 TEST_F(RecoverTest, NamesNoProcessThatIsDeadAsTheHolder) {
