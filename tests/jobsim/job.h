@@ -42,6 +42,14 @@ struct Group {
 
 enum class Collective : std::uint8_t { Allreduce, Allgather, ReduceScatter, Alltoall, Barrier };
 
+// How long the data of a collective are on their way.
+inline Ns transferNs(const Group& group, Collective op, std::int64_t bytes) noexcept {
+  const auto ranks = static_cast<std::int64_t>(group.ranks.size());
+  const bool isTwice = op == Collective::Allreduce || op == Collective::Barrier;
+  const std::int64_t steps = (ranks - 1) * (isTwice ? 2 : 1);
+  return steps * (group.link.latencyNs + group.link.timeOf(bytes) / ranks);
+}
+
 // Uses a processor.
 struct Compute {
   std::string name;

@@ -1,6 +1,6 @@
 #include "tests/jobsim/simulation.h"
 
-#include <queue>
+#include "tests/jobsim/event_queue.h"
 
 #include <algorithm>
 #include <deque>
@@ -19,38 +19,6 @@ struct Overloaded : Handlers... {
 };
 template <typename... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
-
-// Calls functions in the order of their times, those of one time in the order of their creation.
-class Clock {
- public:
-  void at(Ns ns, std::function<void()> what) { due_.push({ns, count_++, std::move(what)}); }
-  Ns now() const noexcept { return now_; }
-
-  // False: nothing is left to happen.
-  bool next() {
-    if (due_.empty())
-      return false;
-    now_ = due_.top().ns;
-    const std::function<void()> what = due_.top().what;
-    due_.pop();
-    what();
-    return true;
-  }
-  bool isMoreDueNow() const { return !due_.empty() && due_.top().ns == now_; }
-
- private:
-  struct Due {
-    Ns ns;
-    std::uint64_t order;
-    std::function<void()> what;
-    bool operator<(const Due& other) const {
-      return std::tie(other.ns, other.order) < std::tie(ns, order);
-    }
-  };
-  std::priority_queue<Due> due_;
-  std::uint64_t count_ = 0;
-  Ns now_ = 0;
-};
 
 // Those who take part in one collective.
 struct Meeting {
@@ -141,7 +109,7 @@ class Simulation {
   };
 
   const Job& job_;
-  Clock clock_;
+  EventQueue clock_;
   History run_;
   std::vector<std::size_t> next_;  // step of each thread
   std::vector<int> free_;          // processors of each machine
@@ -423,13 +391,6 @@ void Simulation::proceed(int index) {
 
 History simulate(const Job& job) {
   return Simulation(job).run();
-}
-
-Ns transferNs(const Group& group, Collective op, std::int64_t bytes) {
-  const auto ranks = static_cast<std::int64_t>(group.ranks.size());
-  const bool isTwice = op == Collective::Allreduce || op == Collective::Barrier;
-  const std::int64_t steps = (ranks - 1) * (isTwice ? 2 : 1);
-  return steps * (group.link.latencyNs + group.link.timeOf(bytes) / ranks);
 }
 
 }  // namespace sonde::jobsim

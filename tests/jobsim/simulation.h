@@ -49,7 +49,4 @@ struct History {
 // gives the steps so far, and `endNs` -1.
 History simulate(const Job& job);
 
-// How long the data of a collective are on their way.
-Ns transferNs(const Group& group, Collective op, std::int64_t bytes);
-
 }  // namespace sonde::jobsim

@@ -1,5 +1,6 @@
 #include "tests/jobsim/write_trace.h"
 
+#include "tests/jobsim/collective_words.h"
 #include "tests/support/trace_builder.h"
 
 #include <fmt/format.h>
@@ -15,30 +16,6 @@ namespace sonde::jobsim {
 namespace {
 
 constexpr Ns kStartNs = 1'000'000'000;  // of the job's first moment on a clock that is right
-
-struct CollectiveWords {
-  model::CollectiveOp op;
-  std::string_view call;
-  std::string_view kernel;
-};
-
-CollectiveWords wordsOf(Collective op) {
-  switch (op) {
-    case Collective::Allreduce:
-      return {model::CollectiveOp::Allreduce, "allreduce", "ncclDevKernel_AllReduce_Sum_f32_RING"};
-    case Collective::Allgather:
-      return {model::CollectiveOp::Allgather, "allgather", "ncclDevKernel_AllGather_RING"};
-    case Collective::ReduceScatter:
-      return {model::CollectiveOp::ReduceScatter,
-              "reducescatter",
-              "ncclDevKernel_ReduceScatter_Sum_f32_RING"};
-    case Collective::Alltoall:
-      return {model::CollectiveOp::Alltoall, "alltoall", "ncclDevKernel_SendRecv"};
-    case Collective::Barrier:
-      break;
-  }
-  return {model::CollectiveOp::Barrier, "barrier", "ncclDevKernel_AllReduce_Sum_f32_RING"};
-}
 
 class Writer {
  public:
