@@ -1,0 +1,97 @@
+#include "analysis/engine/graph/graph_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace sonde::engine::graph {
+
+NodeIndex GraphBuilder::addNode(
+    LaneIndex lane, NodeKind kind, std::int64_t beginNs, std::int64_t durNs, std::int64_t row) {
+  graph_.beginNs.push_back(beginNs);
+  graph_.durNs.push_back(std::max<std::int64_t>(durNs, 0));
+  graph_.lane.push_back(lane);
+  graph_.kind.push_back(kind);
+  graph_.row.push_back(row);
+  return static_cast<NodeIndex>(graph_.beginNs.size() - 1);
+}
+
+void GraphBuilder::addEdge(NodeIndex from, NodeIndex to, EdgeKind kind, std::int64_t lagNs) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const auto lag = static_cast<std::uint32_t>(std::clamp<std::int64_t>(lagNs, 0, kMost));
+  edges_.push_back({from, to, lag, kind});
+}
+
+Result<Graph> GraphBuilder::build() {
+  if (graph_.nodes() >= kNoNode || edges_.size() >= std::numeric_limits<std::uint32_t>::max())
+    return Error{ErrorCode::Unsupported,
+                 "the job has more than four thousand million nodes; trim the trace to fewer "
+                 "iterations (sonde trim)"};
+  groupEdges();
+  SONDE_TRY(orderNodes());
+  findGaps();
+  return std::move(graph_);
+}
+
+// Counting sort by target; edges of one target keep their order.
+void GraphBuilder::groupEdges() {
+  graph_.firstIn.assign(graph_.nodes() + 1, 0);
+  for (const Edge& edge : edges_)
+    ++graph_.firstIn[edge.to + 1];
+  for (std::size_t i = 1; i < graph_.firstIn.size(); ++i)
+    graph_.firstIn[i] += graph_.firstIn[i - 1];
+  graph_.from.resize(edges_.size());
+  graph_.lagNs.resize(edges_.size());
+  graph_.edgeKind.resize(edges_.size());
+  std::vector<std::uint32_t> next(graph_.firstIn.begin(), graph_.firstIn.end() - 1);
+  for (const Edge& edge : edges_) {
+    const std::uint32_t place = next[edge.to]++;
+    graph_.from[place] = edge.from;
+    graph_.lagNs[place] = edge.lagNs;
+    graph_.edgeKind[place] = edge.kind;
+  }
+  edges_ = {};
+}
+
+// Kahn's algorithm.
+Result<void> GraphBuilder::orderNodes() {
+  const Successors next = successorsOf(graph_);
+  std::vector<std::uint32_t> missing(graph_.nodes());
+  std::vector<NodeIndex>& order = graph_.order;
+  order.reserve(graph_.nodes());
+  for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
+    missing[node] = graph_.firstIn[node + 1] - graph_.firstIn[node];
+    if (missing[node] == 0)
+      order.push_back(node);
+  }
+  for (std::size_t done = 0; done < order.size(); ++done)
+    for (std::uint32_t i = next.firstOut[order[done]]; i < next.firstOut[order[done] + 1]; ++i)
+      if (--missing[next.to[i]] == 0)
+        order.push_back(next.to[i]);
+  if (order.size() == graph_.nodes())
+    return {};
+  const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
+  const auto node = static_cast<NodeIndex>(stuck - missing.begin());
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("the trace contradicts itself: {} parts of it need each other in a "
+                           "circle; one of them begins at {} ns on rank {}. If its ranks ran on "
+                           "several machines, align their clocks first (sonde align)",
+                           graph_.nodes() - order.size(),
+                           graph_.beginNs[node],
+                           graph_.lanes[graph_.lane[node]].rank)};
+}
+
+void GraphBuilder::findGaps() {
+  graph_.gapNs.assign(graph_.nodes(), 0);
+  for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
+    std::int64_t ready = std::numeric_limits<std::int64_t>::min();
+    for (std::uint32_t i = graph_.firstIn[node]; i < graph_.firstIn[node + 1]; ++i)
+      ready = std::max(ready, graph_.endNs(graph_.from[i]) + graph_.lagNs[i]);
+    if (ready != std::numeric_limits<std::int64_t>::min())
+      graph_.gapNs[node] = graph_.beginNs[node] - ready;
+  }
+}
+
+}  // namespace sonde::engine::graph

@@ -1,0 +1,51 @@
+// Collects nodes and edges in any order, and makes a Graph of them. One thread.
+#pragma once
+
+#include "analysis/engine/graph/graph.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::graph {
+
+class GraphBuilder {
+ public:
+  LaneIndex addLane(const Lane& lane) {
+    graph_.lanes.push_back(lane);
+    return static_cast<LaneIndex>(graph_.lanes.size() - 1);
+  }
+
+  // A negative duration counts as 0.
+  NodeIndex addNode(LaneIndex lane,
+                    NodeKind kind,
+                    std::int64_t beginNs,
+                    std::int64_t durNs,
+                    std::int64_t row = 0);
+
+  // `to` begins `lagNs` after the end of `from` at the earliest.
+  void addEdge(NodeIndex from, NodeIndex to, EdgeKind kind, std::int64_t lagNs = 0);
+
+  const Graph& soFar() const noexcept { return graph_; }
+
+  // Unsupported: there are more nodes or edges than 32 bits can number. InvalidArgument: nodes need
+  // each other in a circle; the message names one of them by its time.
+  Result<Graph> build();
+
+ private:
+  struct Edge {
+    NodeIndex from;
+    NodeIndex to;
+    std::uint32_t lagNs;
+    EdgeKind kind;
+  };
+
+  void groupEdges();
+  Result<void> orderNodes();
+  void findGaps();
+
+  Graph graph_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace sonde::engine::graph
