@@ -70,9 +70,13 @@ TEST(CriticalPath, IsTheLongestChainOfRandomGraphs) {
 }
 
 TEST(CriticalPath, BeginsWhereTheStretchBegins) {
-  std::mt19937 random(8);
-  const Graph graph = randomGraph(random);
-  const auto last = static_cast<NodeIndex>(graph.nodes() - 1);
+  graph::GraphBuilder builder;
+  const graph::LaneIndex lane = builder.addLane({});
+  builder.addEdge(builder.addNode(lane, NodeKind::Host, 0, 10),
+                  builder.addNode(lane, NodeKind::Host, 10, 20),
+                  EdgeKind::Order);
+  const Graph graph = std::move(*builder.build());
+  const NodeIndex last = 1;
   const std::vector<Element> path = criticalPath(graph, {graph.beginNs, graph.durNs}, last, 5);
   ASSERT_FALSE(path.empty());
   EXPECT_EQ(path.front().beginNs, 5);
