@@ -14,6 +14,7 @@
   VERB(Breakdown)         \
   VERB(Calibrate)         \
   VERB(Diff)              \
+  VERB(Graph)             \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Recover)           \

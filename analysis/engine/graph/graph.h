@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <string>
 #include <vector>
 
 namespace sonde::engine::graph {
@@ -31,6 +31,7 @@ struct Lane {
   std::int64_t processId = 0;
   std::int64_t hostId = 0;
   std::int64_t rank = -1;  // -1: none
+  std::string name = {};   // such as "thread 4711" or "stream 7"
 };
 
 enum class NodeKind : std::uint8_t {

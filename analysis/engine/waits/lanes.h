@@ -26,6 +26,7 @@ struct ThreadFacts {
   bool hasIterations = false;
   std::vector<Outermost> outermost;
   std::vector<Outermost> requestWaits;  // MPI calls that complete requests, by end
+  std::vector<std::int64_t> ends = {};  // of all it recorded, in order; only readLanes() fills it
 };
 
 struct Lanes {

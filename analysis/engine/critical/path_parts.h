@@ -1,0 +1,63 @@
+// Names the stretches of a critical path: which rank, thread or stream, and what it did. Uses the
+// database's thread.
+#pragma once
+
+#include "analysis/engine/critical/critical_path.h"
+#include "analysis/engine/graph/graph.h"
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::critical {
+
+// Why the iteration could not end earlier, during a part of its path.
+enum class PathCause : std::uint8_t {
+  Host,      // a thread was busy
+  Loader,    // a thread loaded data
+  Io,        // a thread was in a call that reads or writes files or sockets
+  Wait,      // a thread waited, and the trace does not say for whom
+  Device,    // a kernel ran
+  Copy,      // a copy ran
+  Transfer,  // a collective moved data, after all ranks had come
+  Launch,    // a launch was on its way to the device
+  WakeUp,    // a thread was slow to notice that its wait was over
+  Gap,       // unknown
+};
+inline constexpr std::size_t kPathCauses = 10;
+
+// The word of JSON: host loader io wait device copy transfer launch wake_up gap.
+const char* nameOf(PathCause cause) noexcept;
+
+struct PathPart {
+  graph::LaneIndex lane;
+  PathCause cause;
+  std::string what;  // the innermost slice, or the name of the kernel or copy
+  std::int64_t beginNs;
+  std::int64_t endNs;
+
+  std::int64_t lengthNs() const noexcept { return endNs - beginNs; }
+};
+
+// The parts of a path, by time, without holes. Splits a thread's stretch where its innermost slice
+// changes.
+Result<std::vector<PathPart>> partsOf(const store::Database& trace,
+                                      const graph::Graph& graph,
+                                      const std::vector<Element>& path);
+
+// A line of the summary of some paths.
+struct PathShare {
+  graph::LaneIndex lane;
+  PathCause cause;
+  std::string what;
+  std::int64_t ns = 0;
+  std::int64_t parts = 0;
+  double share = 0;  // of all paths
+};
+
+// Sums the parts by lane, cause and what; the longest first.
+std::vector<PathShare> sharesOf(const std::vector<PathPart>& parts);
+
+}  // namespace sonde::engine::critical

@@ -1,0 +1,342 @@
+#include "analysis/engine/graph/trace_graph.h"
+
+#include "analysis/engine/graph/lane_nodes.h"
+#include "analysis/engine/iterations/iterations.h"
+#include "analysis/engine/waits/read_lanes.h"
+#include "analysis/store/each_row.h"
+#include "analysis/store/read_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace sonde::engine::graph {
+namespace {
+
+using iterations::Iteration;
+using store::Statement;
+
+// A lane's row: a thread or a stream, with its process.
+struct LaneRow {
+  std::int64_t id = 0;
+  std::int64_t processId = 0;
+  std::int64_t hostId = 0;
+  std::optional<std::int64_t> rank;
+  std::string name;
+
+  SONDE_COLUMNS(id, processId, hostId, rank, name)
+};
+
+struct DeviceWork {
+  std::int64_t id = 0;
+  std::int64_t streamId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  bool isCopy = false;
+
+  SONDE_COLUMNS(id, streamId, startNs, endNs, isCopy)
+};
+
+constexpr const char* kThreads =
+    "SELECT t.id, t.process_id, p.host_id, p.rank, 'thread ' || t.tid || coalesce(' ' || "
+    "nullif(t.name, ''), '') AS name FROM thread t JOIN process p ON p.id = t.process_id";
+constexpr const char* kStreams =
+    "SELECT t.id, t.process_id, p.host_id, p.rank, 'stream ' || t.number || coalesce(' ' || "
+    "nullif(t.name, ''), '') AS name FROM stream t JOIN process p ON p.id = t.process_id";
+constexpr const char* kWork =
+    "SELECT id, stream_id, start_ns, start_ns + dur_ns AS end_ns, is_copy FROM (SELECT id, "
+    "stream_id, start_ns, dur_ns, 0 AS is_copy FROM kernel UNION ALL SELECT id, stream_id, "
+    "start_ns, dur_ns, 1 FROM copy) WHERE dur_ns >= 0 ORDER BY stream_id, start_ns, id";
+
+class Reader {
+ public:
+  explicit Reader(const store::Database& trace) : trace_(trace), nodes_(builder_) {}
+
+  Result<TraceGraph> read() {
+    SONDE_TRY_ASSIGN(lanes_, waits::readLanes(trace_));
+    SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_));
+    SONDE_TRY_ASSIGN(iterations_, readIterations());
+    SONDE_TRY(readWork());
+    SONDE_TRY(addLanes());
+    resumes_ = resumesOf(waits_, lanes_, early_);
+    cutThreads();
+    addNodes();
+    addMeetings();
+    addEdges();
+    if (builder_.soFar().nodes() == 0)
+      return notFound("the trace has nothing that takes time: no slices, kernels or copies");
+    TraceGraph found;
+    findIterations(found.iterations);
+    SONDE_TRY_ASSIGN(found.graph, builder_.build());
+    found.checks = checksOf(found.graph);
+    return found;
+  }
+
+ private:
+  Result<std::vector<Iteration>> readIterations() {
+    SONDE_TRY_ASSIGN(const iterations::Iterations all, iterations::Iterations::read(trace_));
+    std::vector<Iteration> outer;
+    for (const Iteration& each : all.all())
+      if (!each.isInner() && each.durNs)
+        outer.push_back(each);
+    std::stable_sort(outer.begin(), outer.end(), [](const Iteration& a, const Iteration& b) {
+      return std::tie(a.processId, a.startNs) < std::tie(b.processId, b.startNs);
+    });
+    return outer;
+  }
+
+  Result<void> readWork() {
+    return store::forEach<DeviceWork>(trace_, kWork, [&](const DeviceWork& row) {
+      const auto lane = lanes_.ofStream.find(row.streamId);
+      if (lane != lanes_.ofStream.end())
+        work_[lane->second].push_back(row);
+    });
+  }
+
+  Result<void> addLanes() {
+    std::vector<Lane> lanes(lanes_.count);
+    const auto describe = [&](LaneKind kind, LaneIndex index, const LaneRow& row) {
+      if (index != waits::kNoLane)
+        lanes[index] = {kind, row.id, row.processId, row.hostId, row.rank.value_or(-1), row.name};
+    };
+    SONDE_TRY(store::forEach<LaneRow>(trace_, kThreads, [&](const LaneRow& row) {
+      describe(LaneKind::Thread, lanes_.ofThread(row.id), row);
+    }));
+    SONDE_TRY(store::forEach<LaneRow>(trace_, kStreams, [&](const LaneRow& row) {
+      const auto found = lanes_.ofStream.find(row.id);
+      describe(
+          LaneKind::Stream, found == lanes_.ofStream.end() ? waits::kNoLane : found->second, row);
+    }));
+    for (const Lane& lane : lanes)
+      builder_.addLane(lane);
+    builder_.addLane({.kind = LaneKind::Meetings});
+    return {};
+  }
+
+  LaneIndex driverOf(const Iteration& each) const {
+    const LaneIndex lane = lanes_.ofThread(each.threadId);
+    if (lane != waits::kNoLane)
+      return lane;
+    const auto found = lanes_.ofProcess.find(each.processId);
+    return found == lanes_.ofProcess.end() ? waits::kNoLane : found->second;
+  }
+
+  void cutThreads();
+  void addNodes();
+  void addThread(const waits::ThreadFacts& facts);
+  void addStream(LaneIndex lane);
+  void addMeetings();
+  void addEdges();
+  void addWaitEdges(std::uint32_t first, std::uint32_t last, NodeIndex to);
+  EdgeKind kindOf(LaneIndex waker, LaneIndex waiter) const;
+  void findIterations(std::vector<IterationNodes>& found) const;
+  std::vector<Check> checksOf(const Graph& graph) const;
+
+  const store::Database& trace_;
+  waits::Lanes lanes_;
+  waits::Waits waits_;
+  std::vector<Iteration> iterations_;
+  std::map<LaneIndex, std::vector<DeviceWork>> work_;
+  std::vector<Resume> resumes_;
+  std::int64_t early_ = 0;
+  std::vector<std::vector<std::int64_t>> cuts_;  // by lane: of threads
+  GraphBuilder builder_;
+  LaneNodes nodes_;
+  std::map<std::pair<LaneIndex, std::int64_t>, std::uint32_t> deviceMeetings_;  // by lane and begin
+  std::vector<NodeIndex> meetings_;                                             // by meeting
+};
+
+// Cuts threads where another lane depends on them, where they go on after a wait, and at
+// iterations.
+void Reader::cutThreads() {
+  cuts_.resize(lanes_.count);
+  for (const waits::Wait& wait : waits_.waits)
+    cuts_[wait.waker].push_back(wait.wakerNs);
+  for (const waits::Meeting& meeting : waits_.meetings)
+    for (const waits::Meeting::Arrival& each : meeting.arrivals)
+      cuts_[each.lane].push_back(each.at);
+  for (const Resume& each : resumes_) {
+    cuts_[each.lane].push_back(each.idleFromNs);
+    cuts_[each.lane].push_back(each.atNs);
+  }
+  for (const Iteration& each : iterations_)
+    if (const LaneIndex lane = driverOf(each); lane != waits::kNoLane) {
+      cuts_[lane].push_back(each.startNs);
+      cuts_[lane].push_back(each.endNs());
+    }
+}
+
+void Reader::addNodes() {
+  std::vector<const waits::ThreadFacts*> threads(lanes_.count, nullptr);
+  for (const auto& [id, facts] : lanes_.threads)
+    threads[facts.lane] = &facts;
+  for (std::uint32_t i = 0; i < waits_.meetings.size(); ++i)
+    for (const waits::Meeting::Waiting& each : waits_.meetings[i].waiting)
+      if (threads[each.lane] == nullptr)
+        deviceMeetings_.emplace(std::pair(each.lane, each.begin), i);
+  for (LaneIndex lane = 0; lane < lanes_.count; ++lane) {
+    nodes_.beginLane();
+    if (threads[lane] != nullptr)
+      addThread(*threads[lane]);
+    else
+      addStream(lane);
+  }
+  nodes_.beginLane();
+}
+
+void Reader::addThread(const waits::ThreadFacts& facts) {
+  if (facts.ends.empty())
+    return;
+  std::int64_t begin = facts.ends.back();
+  for (const waits::Outermost& each : facts.outermost)
+    begin = std::min(begin, each.begin);
+  const std::int64_t end = facts.ends.back();
+  std::vector<std::int64_t>& cuts = cuts_[facts.lane];
+  cuts.push_back(begin);
+  cuts.push_back(end);
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  auto idle = std::lower_bound(
+      resumes_.begin(), resumes_.end(), facts.lane, [](const Resume& each, LaneIndex lane) {
+        return each.lane < lane;
+      });
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    if (cuts[i - 1] < begin || cuts[i] > end)
+      continue;
+    while (idle != resumes_.end() && idle->lane == facts.lane && idle->atNs <= cuts[i - 1])
+      ++idle;
+    const bool isIdle = idle != resumes_.end() && idle->lane == facts.lane &&
+                        idle->idleFromNs <= cuts[i - 1] && idle->atNs >= cuts[i];
+    if (!isIdle)
+      nodes_.add(NodeKind::Host, cuts[i - 1], cuts[i], 0);
+  }
+  cuts = {};
+}
+
+// The end of a work that lies behind the begin of the next one is not credible.
+void Reader::addStream(LaneIndex lane) {
+  const auto found = work_.find(lane);
+  if (found == work_.end())
+    return;
+  const std::vector<DeviceWork>& all = found->second;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const DeviceWork& work = all[i];
+    const std::int64_t end =
+        i + 1 < all.size() ? std::min(work.endNs, all[i + 1].startNs) : work.endNs;
+    const NodeKind kind = work.isCopy ? NodeKind::Copy : NodeKind::Kernel;
+    const auto meeting = deviceMeetings_.find({lane, work.startNs});
+    const std::int64_t last = meeting == deviceMeetings_.end()
+                                  ? work.startNs
+                                  : lastArrivalNs(waits_.meetings[meeting->second]);
+    if (meeting == deviceMeetings_.end() || last > end) {
+      nodes_.add(kind, work.startNs, end, work.id);
+      continue;
+    }
+    nodes_.add(kind, work.startNs, work.startNs, work.id);
+    nodes_.add(NodeKind::Transfer, std::max(last, work.startNs), end, work.id);
+  }
+}
+
+void Reader::addMeetings() {
+  for (const waits::Meeting& meeting : waits_.meetings) {
+    const NodeIndex at =
+        nodes_.add(NodeKind::Meeting, lastArrivalNs(meeting), lastArrivalNs(meeting), 0);
+    meetings_.push_back(at);
+    for (const waits::Meeting::Arrival& each : meeting.arrivals)
+      if (const NodeIndex from = nodes_.endedBy(each.lane, each.at); from != kNoNode)
+        builder_.addEdge(from, at, EdgeKind::Arrival);
+  }
+}
+
+EdgeKind Reader::kindOf(LaneIndex waker, LaneIndex waiter) const {
+  const Lane& by = builder_.soFar().lanes[waker];
+  const Lane& of = builder_.soFar().lanes[waiter];
+  if (by.kind == LaneKind::Stream)
+    return of.kind == LaneKind::Stream ? EdgeKind::StreamWait : EdgeKind::Sync;
+  if (of.kind == LaneKind::Stream)
+    return EdgeKind::Launch;
+  return by.processId == of.processId ? EdgeKind::Handoff : EdgeKind::Message;
+}
+
+void Reader::addWaitEdges(std::uint32_t first, std::uint32_t last, NodeIndex to) {
+  for (std::uint32_t i = first; i < last; ++i) {
+    const waits::Wait& wait = waits_.waits[i];
+    const NodeIndex from = nodes_.endedBy(wait.waker, wait.wakerNs);
+    if (from != kNoNode && from != to)
+      builder_.addEdge(from, to, kindOf(wait.waker, wait.lane), wait.lagNs);
+  }
+}
+
+void Reader::addEdges() {
+  for (LaneIndex lane = 0; lane < lanes_.count; ++lane) {
+    const auto [first, last] = nodes_.rangeOf(lane);
+    for (NodeIndex node = first + 1; node < last; ++node)
+      builder_.addEdge(node - 1, node, EdgeKind::Order);
+  }
+  for (const Resume& each : resumes_) {
+    const NodeIndex to = nodes_.beginsFrom(each.lane, each.atNs);
+    if (to == kNoNode)
+      continue;
+    if (each.meeting != kNoMeeting)
+      builder_.addEdge(meetings_[each.meeting], to, EdgeKind::Release);
+    addWaitEdges(each.firstWait, each.lastWait, to);
+  }
+  for (std::uint32_t i = 0; i < waits_.waits.size(); ++i) {
+    const waits::Wait& wait = waits_.waits[i];
+    if (builder_.soFar().lanes[wait.lane].kind != LaneKind::Stream)
+      continue;
+    if (const NodeIndex to = nodes_.beginsFrom(wait.lane, wait.end); to != kNoNode)
+      addWaitEdges(i, i + 1, to);
+  }
+  for (const auto& [place, meeting] : deviceMeetings_) {
+    const NodeIndex kernel = nodes_.beginsFrom(place.first, place.second);
+    if (kernel == kNoNode || kernel + 1 >= nodes_.rangeOf(place.first).second)
+      continue;
+    if (builder_.soFar().kind[kernel + 1] == NodeKind::Transfer)
+      builder_.addEdge(meetings_[meeting], kernel + 1, EdgeKind::Release);
+  }
+}
+
+void Reader::findIterations(std::vector<IterationNodes>& found) const {
+  for (const Iteration& each : iterations_) {
+    const LaneIndex lane = driverOf(each);
+    if (lane == waits::kNoLane)
+      continue;
+    IterationNodes nodes;
+    nodes.processId = each.processId;
+    nodes.rank = builder_.soFar().lanes[lane].rank;
+    nodes.number = each.number;
+    nodes.first = nodes_.beginsFrom(lane, each.startNs);
+    nodes.last = nodes_.endedBy(lane, each.endNs());
+    nodes.isMasked = each.isMasked;
+    if (nodes.first != kNoNode && nodes.last != kNoNode && nodes.first <= nodes.last)
+      found.push_back(nodes);
+  }
+}
+
+std::vector<Check> Reader::checksOf(const Graph& graph) const {
+  Check times{"times", early_, 0, "waits that ended before what they waited for had come"};
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    if (graph.gapNs[node] < 0) {
+      ++times.violations;
+      times.worstNs = std::max(times.worstNs, -graph.gapNs[node]);
+    }
+  Check roots{"reachable", 0, 0, "lanes that nothing made begin"};
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    roots.violations += graph.firstIn[node] == graph.firstIn[node + 1] ? 1 : 0;
+  return {times, roots};
+}
+
+}  // namespace
+
+Result<TraceGraph> readGraph(const store::Database& trace) {
+  return Reader(trace).read();
+}
+
+}  // namespace sonde::engine::graph
