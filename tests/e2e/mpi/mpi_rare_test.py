@@ -130,9 +130,15 @@ class Threads(MpiTest):
         return self.rows("SELECT count(*), sum(exact) FROM v_message")[0]
 
     def test_threads_may_post_what_another_one_waits_for(self):
-        messages, exact = self.posted("posted")
-        self.assertEqual(messages, 32000)
-        self.assertLess(exact, messages)
+        # Threads rarely meet on a busy machine, so one job may have no message in doubt.
+        inexact = 0
+        for _ in range(5):
+            messages, exact = self.posted("posted")
+            self.assertEqual(messages, 32000)
+            inexact += messages - exact
+            if inexact > 0:
+                break
+        self.assertGreater(inexact, 0)
         self.assertEqual(self.posted("posted_apart"), (32000, 32000))
 
     def test_threads_may_post_receives_from_anybody(self):
