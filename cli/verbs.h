@@ -15,6 +15,7 @@
   VERB(Calibrate)         \
   VERB(Diff)              \
   VERB(Graph)             \
+  VERB(Replay)            \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Recover)           \

@@ -1,0 +1,34 @@
+// Which iteration each node of a graph belongs to, and how long the iterations take in a replay.
+// Plain values; any thread.
+#pragma once
+
+#include "analysis/engine/graph/trace_graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::replay {
+
+// An iteration of the whole job: the iterations of its ranks with the same number.
+struct JobIteration {
+  std::int64_t number = 0;
+  std::vector<graph::IterationNodes>
+      ranks;  // by process; only unmasked ones, unless all are masked
+};
+
+// By number.
+std::vector<JobIteration> jobIterations(const graph::TraceGraph& trace);
+
+inline constexpr std::uint32_t kNoIteration = 0xFFFFFFFF;
+
+// The index, in `iterations`, of the iteration in which a node begins on its own process; by node.
+// kNoIteration: none, as for meetings.
+std::vector<std::uint32_t> iterationOfNodes(const graph::Graph& graph,
+                                            const std::vector<JobIteration>& iterations);
+
+// The mean length over the ranks, in ns, where nodes begin and last as given. Requires: ranks.
+double lengthOf(const JobIteration& iteration,
+                const std::vector<std::int64_t>& beginNs,
+                const std::vector<std::int64_t>& durNs);
+
+}  // namespace sonde::engine::replay

@@ -1,0 +1,79 @@
+#include "analysis/engine/replay/predicted_gaps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace sonde::engine::replay {
+namespace {
+
+using graph::Graph;
+using graph::NodeIndex;
+
+// Nodes of one kind on one lane, in iterations of one structure.
+using Key = std::tuple<graph::LaneIndex, graph::NodeKind, std::int64_t>;
+
+struct Sum {
+  double gapNs = 0;
+  std::int64_t nodes = 0;
+};
+
+struct Sums {
+  std::map<std::uint32_t, Sum> byIteration;
+  double builtNs = 0;
+  std::int64_t built = 0;  // iterations
+};
+
+// The number of nodes on streams, by iteration: iterations of different graphs differ in it.
+std::vector<std::int64_t> structures(const Graph& graph,
+                                     const std::vector<std::uint32_t>& iterationOf,
+                                     std::size_t iterations) {
+  std::vector<std::int64_t> found(iterations, 0);
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    if (iterationOf[node] != kNoIteration &&
+        graph.lanes[graph.lane[node]].kind == graph::LaneKind::Stream)
+      ++found[iterationOf[node]];
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> predictedGaps(const Graph& graph,
+                                        const std::vector<std::uint32_t>& iterationOf,
+                                        const Builds& builds) {
+  const std::vector<std::int64_t> structure = structures(graph, iterationOf, builds.size());
+  const auto keyOf = [&](NodeIndex node) {
+    return Key(graph.lane[node], graph.kind[node], structure[iterationOf[node]]);
+  };
+  std::map<Key, Sums> sums;
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    if (iterationOf[node] != kNoIteration) {
+      Sum& sum = sums[keyOf(node)].byIteration[iterationOf[node]];
+      sum.gapNs += static_cast<double>(graph.gapNs[node]);
+      ++sum.nodes;
+    }
+  for (auto& [key, all] : sums)
+    for (const auto& [iteration, sum] : all.byIteration)
+      if (builds[iteration]) {
+        all.builtNs += sum.gapNs;
+        ++all.built;
+      }
+  std::vector<std::int64_t> gaps = graph.gapNs;
+  for (NodeIndex node = 0; node < graph.nodes(); ++node) {
+    if (iterationOf[node] == kNoIteration)
+      continue;
+    const Sums& all = sums.at(keyOf(node));
+    const Sum& own = all.byIteration.at(iterationOf[node]);
+    const bool isOne = builds[iterationOf[node]];
+    const std::int64_t others = all.built - (isOne ? 1 : 0);
+    if (others <= 0)
+      continue;
+    const double total = all.builtNs - (isOne ? own.gapNs : 0);
+    gaps[node] = static_cast<std::int64_t>(
+        std::llround(total / static_cast<double>(others) / static_cast<double>(own.nodes)));
+  }
+  return gaps;
+}
+
+}  // namespace sonde::engine::replay

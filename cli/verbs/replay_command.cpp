@@ -1,0 +1,138 @@
+#include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/replay/replay_report.h"
+#include "cli/shell/command.h"
+#include "cli/shell/open_job.h"
+#include "cli/text/json_value.h"
+#include "cli/text/table.h"
+#include "cli/text/word_option.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+using engine::replay::Judge;
+using engine::replay::ReplayReport;
+
+std::int64_t wholeNs(double ns) {
+  return std::llround(ns);
+}
+
+Table rankTable(const ReplayReport& report) {
+  Table table{{rankColumn(),
+               durationColumn("measured_ns", "measured"),
+               durationColumn("replayed_ns", "replayed")},
+              {}};
+  for (const engine::replay::RankReplay& each : report.ranks)
+    table.rows.push_back({each.rank, wholeNs(each.measuredNs), wholeNs(each.replayedNs)});
+  return table;
+}
+
+nlohmann::json jsonOf(const ReplayReport& report) {
+  return {{"schema", 1},
+          {"iterations", report.iterations},
+          {"measured_ns", wholeNs(report.measuredNs)},
+          {"replayed_ns", wholeNs(report.replayedNs)},
+          {"error", report.error},
+          {"standard_error", report.standardError},
+          {"noise", report.noise},
+          {"gap_share", report.gapShare},
+          {"predicted_gaps_error", orNull(report.predictedError)},
+          {"ranks", rowsAsObjects(rankTable(report))},
+          {"groups", nlohmann::json::array()}};
+}
+
+std::string signedPercent(double fraction) {
+  return fmt::format("{:+.2f} %", 100 * fraction);
+}
+
+std::string textOf(const ReplayReport& report, Judge judge) {
+  std::string text;
+  if (report.iterations == 0)
+    text = fmt::format("the whole trace, which has no iterations: measured {}, replayed {}\n",
+                       humanDuration(wholeNs(report.measuredNs)),
+                       humanDuration(wholeNs(report.replayedNs)));
+  else
+    text = fmt::format("mean of {} iterations: measured {}, replayed {}\n",
+                       report.iterations,
+                       humanDuration(wholeNs(report.measuredNs)),
+                       humanDuration(wholeNs(report.replayedNs)));
+  text += fmt::format("error {}", signedPercent(report.error));
+  if (judge == Judge::Odd)
+    text +=
+        fmt::format(" ± {:.2f} % (even iterations against odd ones)", 200 * report.standardError);
+  text += fmt::format("; iterations vary by {:.2f} %\n", 100 * report.noise);
+  if (report.predictedError)
+    text += fmt::format("error with the gaps of other iterations: {}\n",
+                        signedPercent(*report.predictedError));
+  text += fmt::format("unexplained share of the critical path: {:.2f} %\n", 100 * report.gapShare);
+  if (report.ranks.size() > 1)
+    text += "\n" + renderText(rankTable(report), 2);
+  return text;
+}
+
+class ReplayCommand : public Command {
+ public:
+  const char* name() const override { return "replay"; }
+  const char* summary() const override {
+    return "replay the data-flow graph of a job and state how exact that is";
+  }
+  const char* details() const override {
+    return "Computes when each part of the job begins, from how long each takes and what it needs, "
+           "and compares the\n"
+           "result with the measured iterations. Shows how far to trust an answer of 'sonde "
+           "whatif'.\n"
+           "\nExamples:\n"
+           "  sonde replay job.sonde\n"
+           "  sonde replay job.sonde --judge odd --format json\n";
+  }
+  void declare(CLI::App& app) override {
+    takeOneOf(OptionWords<Judge>{{"odd", Judge::Odd}},
+              "judge",
+              app.add_option("--judge",
+                             judge_,
+                             "replay the even iterations with the gaps of each other, and compare "
+                             "with the odd ones"));
+    addFormatOption(app, format_);
+    app.add_option("TRACE", traces_, "traces of one job")->required();
+  }
+  int run() override {
+    const auto report = read();
+    if (!report)
+      return fail(name(), report.error());
+    if (format_ == Format::Json)
+      printOut(dumpJson(jsonOf(*report)));
+    else if (format_ == Format::Csv)
+      printOut(renderCsv(rankTable(*report)));
+    else
+      printOut(textOf(*report, judge_));
+    return kExitOk;
+  }
+
+ private:
+  Result<ReplayReport> read() {
+    SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
+    SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph,
+                     engine::graph::readGraph(job.database()));
+    return engine::replay::replayReport(job.database(), graph, judge_);
+  }
+
+  Judge judge_ = Judge::Identity;
+  Format format_ = Format::Table;
+  std::vector<std::string> traces_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> makeReplayCommand() {
+  return std::make_unique<ReplayCommand>();
+}
+
+}  // namespace sonde::cli
