@@ -55,30 +55,86 @@ void GraphBuilder::groupEdges() {
   edges_ = {};
 }
 
+// Appends the nodes whose needs are all in the order.
+void GraphBuilder::appendReady(const Successors& next,
+                               std::vector<std::uint32_t>& missing,
+                               std::size_t& done) {
+  std::vector<NodeIndex>& order = graph_.order;
+  for (; done < order.size(); ++done)
+    for (std::uint32_t i = next.firstOut[order[done]]; i < next.firstOut[order[done] + 1]; ++i) {
+      const bool isDropped = graph_.from[next.edge[i]] == kNoNode;
+      if (!isDropped && --missing[next.to[i]] == 0)
+        order.push_back(next.to[i]);
+    }
+}
+
+// Drops the needs of the earliest node that waits for instants at its own time. False: there is
+// none.
+bool GraphBuilder::breakCircle(std::vector<std::uint32_t>& missing) {
+  NodeIndex earliest = kNoNode;
+  for (NodeIndex node = 0; node < graph_.nodes(); ++node)
+    if (missing[node] > 0 &&
+        (earliest == kNoNode || graph_.beginNs[node] < graph_.beginNs[earliest]))
+      earliest = node;
+  for (std::uint32_t i = graph_.firstIn[earliest]; i < graph_.firstIn[earliest + 1]; ++i) {
+    const NodeIndex from = graph_.from[i];
+    if (from == kNoNode || missing[from] == 0)
+      continue;
+    if (graph_.durNs[from] > 0 || graph_.beginNs[from] != graph_.beginNs[earliest])
+      return false;
+    graph_.from[i] = kNoNode;
+    ++circles_;
+    --missing[earliest];
+  }
+  graph_.order.push_back(earliest);
+  return missing[earliest] == 0;
+}
+
+void GraphBuilder::removeDropped() {
+  std::uint32_t kept = 0;
+  std::uint32_t edge = 0;
+  for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
+    const std::uint32_t last = graph_.firstIn[node + 1];
+    graph_.firstIn[node] = kept;
+    for (; edge < last; ++edge)
+      if (graph_.from[edge] != kNoNode) {
+        graph_.from[kept] = graph_.from[edge];
+        graph_.lagNs[kept] = graph_.lagNs[edge];
+        graph_.edgeKind[kept++] = graph_.edgeKind[edge];
+      }
+  }
+  graph_.firstIn.back() = kept;
+  graph_.from.resize(kept);
+  graph_.lagNs.resize(kept);
+  graph_.edgeKind.resize(kept);
+}
+
 // Kahn's algorithm.
 Result<void> GraphBuilder::orderNodes() {
   const Successors next = successorsOf(graph_);
   std::vector<std::uint32_t> missing(graph_.nodes());
-  std::vector<NodeIndex>& order = graph_.order;
-  order.reserve(graph_.nodes());
+  graph_.order.reserve(graph_.nodes());
   for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
     missing[node] = graph_.firstIn[node + 1] - graph_.firstIn[node];
     if (missing[node] == 0)
-      order.push_back(node);
+      graph_.order.push_back(node);
   }
-  for (std::size_t done = 0; done < order.size(); ++done)
-    for (std::uint32_t i = next.firstOut[order[done]]; i < next.firstOut[order[done] + 1]; ++i)
-      if (--missing[next.to[i]] == 0)
-        order.push_back(next.to[i]);
-  if (order.size() == graph_.nodes())
+  std::size_t done = 0;
+  appendReady(next, missing, done);
+  while (graph_.order.size() < graph_.nodes() && breakCircle(missing))
+    appendReady(next, missing, done);
+  if (graph_.order.size() == graph_.nodes()) {
+    if (circles_ > 0)
+      removeDropped();
     return {};
+  }
   const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
   const auto node = static_cast<NodeIndex>(stuck - missing.begin());
   return Error{ErrorCode::InvalidArgument,
                fmt::format("the trace contradicts itself: {} parts of it need each other in a "
                            "circle; one of them begins at {} ns on rank {}. If its ranks ran on "
                            "several machines, align their clocks first (sonde align)",
-                           graph_.nodes() - order.size(),
+                           graph_.nodes() - graph_.order.size(),
                            graph_.beginNs[node],
                            graph_.lanes[graph_.lane[node]].rank)};
 }

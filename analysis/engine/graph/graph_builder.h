@@ -28,6 +28,10 @@ class GraphBuilder {
 
   const Graph& soFar() const noexcept { return graph_; }
 
+  // How many needs build() dropped, because instants needed each other in a circle. Clocks that
+  // count in microseconds put the instants of one causal chain at the same time.
+  std::int64_t circles() const noexcept { return circles_; }
+
   // Unsupported: there are more nodes or edges than 32 bits can number. InvalidArgument: nodes need
   // each other in a circle; the message names one of them by its time.
   Result<Graph> build();
@@ -42,10 +46,14 @@ class GraphBuilder {
 
   void groupEdges();
   Result<void> orderNodes();
+  void appendReady(const Successors& next, std::vector<std::uint32_t>& missing, std::size_t& done);
+  bool breakCircle(std::vector<std::uint32_t>& missing);
+  void removeDropped();
   void findGaps();
 
   Graph graph_;
   std::vector<Edge> edges_;
+  std::int64_t circles_ = 0;
 };
 
 }  // namespace sonde::engine::graph

@@ -1,6 +1,8 @@
 #include "analysis/engine/graph/trace_graph.h"
 
 #include "analysis/engine/graph/lane_nodes.h"
+#include "analysis/engine/graph/resumes.h"
+#include "analysis/engine/graph/thread_nodes.h"
 #include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/waits/read_lanes.h"
 #include "analysis/store/each_row.h"
@@ -65,7 +67,6 @@ class Reader {
     SONDE_TRY(readWork());
     SONDE_TRY(addLanes());
     resumes_ = resumesOf(waits_, lanes_, early_);
-    cutThreads();
     addNodes();
     addMeetings();
     addEdges();
@@ -127,13 +128,12 @@ class Reader {
     return found == lanes_.ofProcess.end() ? waits::kNoLane : found->second;
   }
 
-  void cutThreads();
+  void cutThreads(ThreadNodes& threads) const;
   void addNodes();
-  void addThread(const waits::ThreadFacts& facts);
   void addStream(LaneIndex lane);
   void addMeetings();
   void addEdges();
-  void addWaitEdges(std::uint32_t first, std::uint32_t last, NodeIndex to);
+  void addWaitEdges(const Resume& resume, NodeIndex to);
   EdgeKind kindOf(LaneIndex waker, LaneIndex waiter) const;
   void findIterations(std::vector<IterationNodes>& found) const;
   std::vector<Check> checksOf(const Graph& graph) const;
@@ -145,30 +145,24 @@ class Reader {
   std::map<LaneIndex, std::vector<DeviceWork>> work_;
   std::vector<Resume> resumes_;
   std::int64_t early_ = 0;
-  std::vector<std::vector<std::int64_t>> cuts_;  // by lane: of threads
   GraphBuilder builder_;
   LaneNodes nodes_;
   std::map<std::pair<LaneIndex, std::int64_t>, std::uint32_t> deviceMeetings_;  // by lane and begin
   std::vector<NodeIndex> meetings_;                                             // by meeting
 };
 
-// Cuts threads where another lane depends on them, where they go on after a wait, and at
+// Threads are divided where another lane depends on them, where they go on after a wait, and at
 // iterations.
-void Reader::cutThreads() {
-  cuts_.resize(lanes_.count);
+void Reader::cutThreads(ThreadNodes& threads) const {
   for (const waits::Wait& wait : waits_.waits)
-    cuts_[wait.waker].push_back(wait.wakerNs);
+    threads.need(wait.waker, wait.wakerNs);
   for (const waits::Meeting& meeting : waits_.meetings)
     for (const waits::Meeting::Arrival& each : meeting.arrivals)
-      cuts_[each.lane].push_back(each.at);
-  for (const Resume& each : resumes_) {
-    cuts_[each.lane].push_back(each.idleFromNs);
-    cuts_[each.lane].push_back(each.atNs);
-  }
+      threads.need(each.lane, each.at);
   for (const Iteration& each : iterations_)
     if (const LaneIndex lane = driverOf(each); lane != waits::kNoLane) {
-      cuts_[lane].push_back(each.startNs);
-      cuts_[lane].push_back(each.endNs());
+      threads.mark(lane, each.startNs);
+      threads.need(lane, each.endNs());
     }
 }
 
@@ -180,43 +174,16 @@ void Reader::addNodes() {
     for (const waits::Meeting::Waiting& each : waits_.meetings[i].waiting)
       if (threads[each.lane] == nullptr)
         deviceMeetings_.emplace(std::pair(each.lane, each.begin), i);
+  ThreadNodes divided(lanes_.count, resumes_);
+  cutThreads(divided);
   for (LaneIndex lane = 0; lane < lanes_.count; ++lane) {
     nodes_.beginLane();
     if (threads[lane] != nullptr)
-      addThread(*threads[lane]);
+      divided.add(*threads[lane], nodes_);
     else
       addStream(lane);
   }
   nodes_.beginLane();
-}
-
-void Reader::addThread(const waits::ThreadFacts& facts) {
-  if (facts.ends.empty())
-    return;
-  std::int64_t begin = facts.ends.back();
-  for (const waits::Outermost& each : facts.outermost)
-    begin = std::min(begin, each.begin);
-  const std::int64_t end = facts.ends.back();
-  std::vector<std::int64_t>& cuts = cuts_[facts.lane];
-  cuts.push_back(begin);
-  cuts.push_back(end);
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  auto idle = std::lower_bound(
-      resumes_.begin(), resumes_.end(), facts.lane, [](const Resume& each, LaneIndex lane) {
-        return each.lane < lane;
-      });
-  for (std::size_t i = 1; i < cuts.size(); ++i) {
-    if (cuts[i - 1] < begin || cuts[i] > end)
-      continue;
-    while (idle != resumes_.end() && idle->lane == facts.lane && idle->atNs <= cuts[i - 1])
-      ++idle;
-    const bool isIdle = idle != resumes_.end() && idle->lane == facts.lane &&
-                        idle->idleFromNs <= cuts[i - 1] && idle->atNs >= cuts[i];
-    if (!isIdle)
-      nodes_.add(NodeKind::Host, cuts[i - 1], cuts[i], 0);
-  }
-  cuts = {};
 }
 
 // The end of a work that lies behind the begin of the next one is not credible.
@@ -264,12 +231,12 @@ EdgeKind Reader::kindOf(LaneIndex waker, LaneIndex waiter) const {
   return by.processId == of.processId ? EdgeKind::Handoff : EdgeKind::Message;
 }
 
-void Reader::addWaitEdges(std::uint32_t first, std::uint32_t last, NodeIndex to) {
-  for (std::uint32_t i = first; i < last; ++i) {
+void Reader::addWaitEdges(const Resume& resume, NodeIndex to) {
+  for (std::uint32_t i = resume.firstWait; i < resume.lastWait; ++i) {
     const waits::Wait& wait = waits_.waits[i];
     const NodeIndex from = nodes_.endedBy(wait.waker, wait.wakerNs);
     if (from != kNoNode && from != to)
-      builder_.addEdge(from, to, kindOf(wait.waker, wait.lane), wait.lagNs);
+      builder_.addEdge(from, to, kindOf(wait.waker, wait.lane), wait.lagNs + resume.lagNs);
   }
 }
 
@@ -280,19 +247,20 @@ void Reader::addEdges() {
       builder_.addEdge(node - 1, node, EdgeKind::Order);
   }
   for (const Resume& each : resumes_) {
-    const NodeIndex to = nodes_.beginsFrom(each.lane, each.atNs);
+    const NodeIndex to = each.hasWaited ? nodes_.beginsFrom(each.lane, each.atNs)
+                                        : nodes_.lastsFrom(each.lane, each.atNs);
     if (to == kNoNode)
       continue;
     if (each.meeting != kNoMeeting)
       builder_.addEdge(meetings_[each.meeting], to, EdgeKind::Release);
-    addWaitEdges(each.firstWait, each.lastWait, to);
+    addWaitEdges(each, to);
   }
   for (std::uint32_t i = 0; i < waits_.waits.size(); ++i) {
     const waits::Wait& wait = waits_.waits[i];
     if (builder_.soFar().lanes[wait.lane].kind != LaneKind::Stream)
       continue;
     if (const NodeIndex to = nodes_.beginsFrom(wait.lane, wait.end); to != kNoNode)
-      addWaitEdges(i, i + 1, to);
+      addWaitEdges({.firstWait = i, .lastWait = i + 1}, to);
   }
   for (const auto& [place, meeting] : deviceMeetings_) {
     const NodeIndex kernel = nodes_.beginsFrom(place.first, place.second);
@@ -312,7 +280,7 @@ void Reader::findIterations(std::vector<IterationNodes>& found) const {
     nodes.processId = each.processId;
     nodes.rank = builder_.soFar().lanes[lane].rank;
     nodes.number = each.number;
-    nodes.first = nodes_.beginsFrom(lane, each.startNs);
+    nodes.first = nodes_.endedBy(lane, each.startNs);
     nodes.last = nodes_.endedBy(lane, each.endNs());
     nodes.isMasked = each.isMasked;
     if (nodes.first != kNoNode && nodes.last != kNoNode && nodes.first <= nodes.last)
@@ -327,10 +295,12 @@ std::vector<Check> Reader::checksOf(const Graph& graph) const {
       ++times.violations;
       times.worstNs = std::max(times.worstNs, -graph.gapNs[node]);
     }
+  const Check circles{
+      "circles", builder_.circles(), 0, "needs of instants for each other, left out"};
   Check roots{"reachable", 0, 0, "lanes that nothing made begin"};
   for (NodeIndex node = 0; node < graph.nodes(); ++node)
     roots.violations += graph.firstIn[node] == graph.firstIn[node + 1] ? 1 : 0;
-  return {times, roots};
+  return {times, circles, roots};
 }
 
 }  // namespace
