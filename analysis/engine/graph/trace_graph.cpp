@@ -4,6 +4,7 @@
 #include "analysis/engine/graph/resumes.h"
 #include "analysis/engine/graph/thread_nodes.h"
 #include "analysis/engine/iterations/iterations.h"
+#include "analysis/engine/waits/backward_waits.h"
 #include "analysis/engine/waits/read_lanes.h"
 #include "analysis/store/each_row.h"
 #include "analysis/store/read_rows.h"
@@ -63,6 +64,7 @@ class Reader {
   Result<TraceGraph> read() {
     SONDE_TRY_ASSIGN(lanes_, waits::readLanes(trace_));
     SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_));
+    SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, waits_));
     SONDE_TRY_ASSIGN(iterations_, readIterations());
     SONDE_TRY(readWork());
     SONDE_TRY(addLanes());

@@ -64,11 +64,14 @@ class LaneRows {
  private:
   Result<void> readThreads() {
     return store::forEachRow(trace_,
-                             "SELECT id, process_id FROM thread ORDER BY id",
+                             "SELECT t.id, t.process_id, t.tid = p.pid AS is_main FROM "
+                             "thread t JOIN process p ON p.id = t.process_id ORDER BY t.id",
                              [&](const Statement& row) -> Result<void> {
                                ThreadFacts& facts = lanes_.threads[row.integer(0)];
                                facts.processId = row.integer(1);
                                facts.lane = lanes_.add();
+                               if (row.integer(2) != 0)
+                                 main_.insert(row.integer(0));
                                return {};
                              });
   }
@@ -114,9 +117,10 @@ class LaneRows {
   }
 
   void chooseDrivers() {
-    std::map<std::int64_t, std::tuple<bool, std::size_t, std::int64_t>> best;  // by process
+    std::map<std::int64_t, std::tuple<bool, bool, std::size_t, std::int64_t>> best;  // by process
     for (const auto& [id, facts] : lanes_.threads) {
-      const std::tuple worth(facts.hasIterations, facts.ends.size(), -id);
+      const bool isMain = main_.contains(id) && !facts.ends.empty();
+      const std::tuple worth(facts.hasIterations, isMain, facts.ends.size(), -id);
       const auto [place, isNew] = best.emplace(facts.processId, worth);
       if (!isNew && place->second >= worth)
         continue;
@@ -127,6 +131,7 @@ class LaneRows {
 
   const store::Database& trace_;
   Lanes lanes_;
+  std::unordered_set<std::int64_t> main_;  // the first threads of processes
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace sonde::engine::waits {
 
 // The threads and streams of a trace, with `ThreadFacts::ends`. The driver of a process is its
-// thread with iterations, else the one that recorded most, else the first. Corrupt: a time is not
-// valid.
+// thread with iterations, else its first one, else the one that recorded most. Corrupt: a time is
+// not valid.
 Result<Lanes> readLanes(const store::Database& trace);
 
 }  // namespace sonde::engine::waits

@@ -1,0 +1,152 @@
+#include "analysis/engine/waits/backward_waits.h"
+
+#include "analysis/engine/waits/wait_sink.h"
+#include "analysis/store/read_rows.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+namespace sonde::engine::waits {
+namespace {
+
+// An operator of an autograd thread, outermost there, and the thread it works for.
+struct AutogradWork {
+  std::int64_t threadId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  std::int64_t callerId = 0;  // 0: no scope shows it
+  std::int64_t processId = 0;
+
+  SONDE_COLUMNS(threadId, startNs, endNs, callerId, processId)
+};
+
+constexpr const char* kWork =
+    "SELECT s.thread_id, s.start_ns, s.start_ns + s.dur_ns AS end_ns, o.thread_id AS caller_id, "
+    "t.process_id FROM slice s JOIN thread t ON t.id = s.thread_id LEFT JOIN slice o ON o.id = "
+    "s.scope_id WHERE s.kind = 'operator' AND s.parent_id IS NULL AND s.lane = 0 AND s.dur_ns IS "
+    "NOT NULL AND (s.scope_how = 'inherited' AND o.thread_id <> s.thread_id OR s.scope_how = "
+    "'none' AND s.name_id IN (SELECT id FROM string WHERE text GLOB "
+    "'autograd::engine::evaluate_function*')) ORDER BY s.thread_id, s.start_ns";
+
+// A collective that another thread ran in a backward pass.
+struct Reduced {
+  std::int64_t backwardId = 0;
+  std::int64_t callerId = 0;
+  std::int64_t threadId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+
+  SONDE_COLUMNS(backwardId, callerId, threadId, startNs, endNs)
+};
+
+constexpr const char* kReduced =
+    "SELECT b.id AS backward_id, b.thread_id AS caller_id, c.thread_id, c.start_ns, c.start_ns + "
+    "c.dur_ns AS end_ns FROM slice b JOIN thread t ON t.id = b.thread_id JOIN thread u ON "
+    "u.process_id = t.process_id AND u.id <> t.id JOIN slice c ON c.thread_id = u.id AND c.kind = "
+    "'collective' AND c.start_ns >= b.start_ns AND c.start_ns + c.dur_ns <= b.start_ns + b.dur_ns "
+    "WHERE b.kind = 'backward' ORDER BY b.id, c.start_ns";
+
+class BackwardWaits {
+ public:
+  BackwardWaits(const store::Database& trace, Lanes& lanes, Waits& into)
+      : trace_(trace), lanes_(lanes), sink_(lanes), into_(into) {}
+
+  Result<void> add() {
+    SONDE_TRY(store::forEach<AutogradWork>(trace_, kWork, [this](AutogradWork work) {
+      if (work.callerId == 0)
+        work.callerId = driverOf(work.processId);
+      addWork(work);
+    }));
+    endBurst();
+    SONDE_TRY(store::forEach<Reduced>(
+        trace_, kReduced, [this](const Reduced& each) { addReduced(each); }));
+    endBackward();
+    Waits found = sink_.take();
+    std::move(found.waits.begin(), found.waits.end(), std::back_inserter(into_.waits));
+    return {};
+  }
+
+ private:
+  const std::vector<std::int64_t>* endsOf(std::int64_t thread) {
+    const auto found = lanes_.threads.find(thread);
+    return found == lanes_.threads.end() ? nullptr : &found->second.ends;
+  }
+  bool isQuiet(std::int64_t thread, std::int64_t begin, std::int64_t end) {
+    const std::vector<std::int64_t>* const ends = endsOf(thread);
+    if (ends == nullptr)
+      return false;
+    const auto next = std::upper_bound(ends->begin(), ends->end(), begin);
+    return next == ends->end() || *next > end;
+  }
+
+  // The thread that drives the process; 0: unknown.
+  std::int64_t driverOf(std::int64_t process) const {
+    const LaneIndex driver = sink_.laneOfProcess(process);
+    for (const auto& [id, facts] : lanes_.threads)
+      if (facts.lane == driver && driver != kNoLane)
+        return id;
+    return 0;
+  }
+
+  // Works during which the caller records nothing are one burst.
+  void addWork(const AutogradWork& work) {
+    if (work.threadId == burst_.threadId && work.callerId == burst_.callerId &&
+        isQuiet(work.callerId, burst_.startNs, work.endNs)) {
+      burst_.endNs = std::max(burst_.endNs, work.endNs);
+      return;
+    }
+    endBurst();
+    burst_ = work;
+  }
+  void endBurst() {
+    if (burst_.threadId != 0 && isQuiet(burst_.callerId, burst_.startNs, burst_.endNs))
+      wait(burst_.callerId, burst_.threadId, burst_.startNs, burst_.endNs);
+    burst_ = {};
+  }
+
+  // Keeps the last begin and the last end of a backward pass's collectives.
+  void addReduced(const Reduced& each) {
+    if (each.backwardId != last_.backwardId) {
+      endBackward();
+      last_ = each;
+      return;
+    }
+    last_.startNs = each.startNs;
+    if (each.endNs > last_.endNs) {
+      last_.endNs = each.endNs;
+      last_.threadId = each.threadId;
+    }
+  }
+  void endBackward() {
+    if (last_.backwardId != 0 && !hasRecordedWait(last_))
+      wait(last_.callerId, last_.threadId, last_.startNs, last_.endNs);
+    last_ = {};
+  }
+  bool hasRecordedWait(const Reduced& each) const {
+    const LaneIndex lane = sink_.laneOfThread(each.callerId);
+    return std::any_of(into_.waits.begin(), into_.waits.end(), [&](const Wait& wait) {
+      return wait.lane == lane && wait.begin < each.endNs && wait.end > each.startNs;
+    });
+  }
+
+  void wait(std::int64_t thread, std::int64_t waker, std::int64_t begin, std::int64_t end) {
+    sink_.add({sink_.laneOfThread(thread), sink_.laneOfThread(waker), begin, end, end});
+  }
+
+  const store::Database& trace_;
+  Lanes& lanes_;
+  WaitSink sink_;
+  Waits& into_;
+  AutogradWork burst_;
+  Reduced last_;
+};
+
+}  // namespace
+
+Result<void> addBackwardWaits(const store::Database& trace, Lanes& lanes, Waits& into) {
+  return BackwardWaits(trace, lanes, into).add();
+}
+
+}  // namespace sonde::engine::waits

@@ -1,0 +1,23 @@
+// Waits in backward passes, which the trace shows only by what other threads do meanwhile. They are
+// apart from readWaits(), which reports what was recorded. Uses the database's thread.
+#pragma once
+
+#include "analysis/engine/waits/waits.h"
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+namespace sonde::engine::waits {
+
+// Adds two kinds of waits to `into`:
+//  - A thread that called a backward pass waits while an autograd thread works for it and it
+//  records
+//    nothing itself. Operators that inherit its scope show the autograd thread's work; without
+//    scopes, nodes of autograd by their names, and the thread is the driver of its process.
+//  - DistributedDataParallel ends a backward pass when its collectives are done. So the thread
+//  waits
+//    from the begin of the last one that another thread of its process runs, unless its wait is
+//    recorded.
+// `lanes` as of readLanes().
+Result<void> addBackwardWaits(const store::Database& trace, Lanes& lanes, Waits& into);
+
+}  // namespace sonde::engine::waits
