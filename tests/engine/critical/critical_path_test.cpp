@@ -1,6 +1,7 @@
 #include "analysis/engine/critical/critical_path.h"
 
 #include "analysis/engine/graph/graph_builder.h"
+#include "tests/engine/critical/random_graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,31 +16,6 @@ using graph::EdgeKind;
 using graph::Graph;
 using graph::NodeIndex;
 using graph::NodeKind;
-
-// A graph of up to twelve nodes whose needs, lags and gaps are random.
-Graph randomGraph(std::mt19937& random) {
-  const auto upTo = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };
-  graph::GraphBuilder builder;
-  const graph::LaneIndex lane = builder.addLane({});
-  const int count = 2 + upTo(10);
-  std::vector<std::int64_t> ends;
-  for (int node = 0; node < count; ++node) {
-    std::int64_t begin = 0;
-    std::vector<std::pair<int, int>> needs;  // node, lag
-    for (int from = 0; from < node; ++from)
-      if (from == 0 || upTo(2) == 0) {
-        needs.emplace_back(from, upTo(1) * upTo(9));
-        begin = std::max(begin, ends[static_cast<std::size_t>(from)] + needs.back().second);
-      }
-    begin += node == 0 ? 0 : upTo(2) * upTo(4);
-    const int length = upTo(20);
-    ends.push_back(begin + length);
-    const NodeIndex made = builder.addNode(lane, NodeKind::Host, begin, length);
-    for (const auto& [from, lag] : needs)
-      builder.addEdge(static_cast<NodeIndex>(from), made, EdgeKind::Order, lag);
-  }
-  return std::move(*builder.build());
-}
 
 // The length of the longest chain to the end of `node`, over all chains.
 std::int64_t longest(const Graph& graph, NodeIndex node) {
