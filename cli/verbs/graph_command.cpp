@@ -1,4 +1,5 @@
 #include "analysis/engine/critical/iteration_paths.h"
+#include "analysis/engine/critical/lane_slack.h"
 #include "analysis/engine/critical/path_parts.h"
 #include "analysis/engine/graph/trace_graph.h"
 #include "cli/report/report_lines.h"
@@ -31,6 +32,7 @@ struct Shown {
   TraceGraph trace;
   std::vector<critical::IterationPath> paths;
   std::vector<critical::PathShare> shares;
+  std::vector<critical::LaneSlack> slacks;
 };
 
 // The host, device and communication threads of a rank are apart by their names.
@@ -115,6 +117,16 @@ Table pathTable(const Shown& shown) {
   return table;
 }
 
+Table slackTable(const Shown& shown) {
+  Table table{{textColumn("entity", "where"),
+               durationColumn("path_ns", "on the path"),
+               durationColumn("slack_ns", "slack")},
+              {}};
+  for (const critical::LaneSlack& each : shown.slacks)
+    table.rows.push_back({entityOf(shown.trace.graph, each.lane), each.pathNs, each.slackNs});
+  return table;
+}
+
 nlohmann::json iterationsOf(const Shown& shown) {
   nlohmann::json all = nlohmann::json::array();
   for (const critical::IterationPath& each : shown.paths)
@@ -140,6 +152,7 @@ nlohmann::json jsonOf(const Shown& shown, bool withPath) {
     out["iterations"] = iterationsOf(shown);
     out["path_ns"] = lengthOf(shown.paths);
     out["critical_path"] = rowsAsObjects(pathTable(shown));
+    out["slack"] = rowsAsObjects(slackTable(shown));
   }
   return out;
 }
@@ -172,6 +185,11 @@ std::string textOf(const Shown& shown, bool withPath) {
   text += renderText(table, 2, 120);
   if (lines > kMostLines)
     text += fmt::format("  and {} more lines: --format csv has all\n", lines - kMostLines);
+  Table slacks = slackTable(shown);
+  constexpr std::size_t kMostSlacks = 10;
+  slacks.rows.resize(std::min(slacks.rows.size(), kMostSlacks));
+  text += "\nthreads and streams with the least slack, mean of the iterations\n";
+  text += renderText(slacks, 2, 120);
   return text;
 }
 
@@ -191,6 +209,7 @@ Result<Shown> GraphCommand::read() {
     std::move(parts.begin(), parts.end(), std::back_inserter(all));
   }
   shown.shares = critical::sharesOf(all);
+  shown.slacks = critical::laneSlacks(shown.trace.graph, shown.paths);
   return shown;
 }
 

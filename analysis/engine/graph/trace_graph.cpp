@@ -47,11 +47,14 @@ struct DeviceWork {
 };
 
 constexpr const char* kThreads =
-    "SELECT t.id, t.process_id, p.host_id, p.rank, 'thread ' || t.tid || coalesce(' ' || "
-    "nullif(t.name, ''), '') AS name FROM thread t JOIN process p ON p.id = t.process_id";
+    "SELECT t.id, t.process_id, p.host_id, p.rank, iif(t.name LIKE 'thread %', t.name, 'thread ' "
+    "|| t.tid || coalesce(' ' "
+    "|| nullif(t.name, ''), '')) AS name FROM thread t JOIN process p ON p.id = t.process_id";
 constexpr const char* kStreams =
-    "SELECT t.id, t.process_id, p.host_id, p.rank, 'stream ' || t.number || coalesce(' ' || "
-    "nullif(t.name, ''), '') AS name FROM stream t JOIN process p ON p.id = t.process_id";
+    "SELECT t.id, t.process_id, p.host_id, p.rank, iif(t.name LIKE 'stream %', t.name, 'stream ' "
+    "|| t.number || "
+    "coalesce(' ' || nullif(t.name, ''), '')) AS name FROM stream t JOIN process p ON p.id = "
+    "t.process_id";
 constexpr const char* kWork =
     "SELECT id, stream_id, start_ns, start_ns + dur_ns AS end_ns, is_copy FROM (SELECT id, "
     "stream_id, start_ns, dur_ns, 0 AS is_copy FROM kernel UNION ALL SELECT id, stream_id, "
