@@ -2,6 +2,7 @@
 #include "analysis/engine/critical/lane_slack.h"
 #include "analysis/engine/critical/path_parts.h"
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/stragglers/trace_work.h"
 #include "cli/report/report_lines.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
@@ -33,6 +34,7 @@ struct Shown {
   std::vector<critical::IterationPath> paths;
   std::vector<critical::PathShare> shares;
   std::vector<critical::LaneSlack> slacks;
+  std::vector<engine::stragglers::Straggler> stragglers;
 };
 
 // The host, device and communication threads of a rank are apart by their names.
@@ -127,6 +129,24 @@ Table slackTable(const Shown& shown) {
   return table;
 }
 
+Table stragglerTable(const Shown& shown) {
+  Table table{{rankColumn(),
+               textColumn("operation", "operation"),
+               textColumn("cause", "cause"),
+               durationColumn("ns", "an iteration loses"),
+               shareColumn("share", "share"),
+               shareColumn("confidence", "confidence")},
+              {}};
+  for (const engine::stragglers::Straggler& each : shown.stragglers)
+    table.rows.push_back({each.rank,
+                          each.operation,
+                          std::string(critical::nameOf(each.cause)),
+                          each.ns,
+                          each.share,
+                          each.confidence});
+  return table;
+}
+
 nlohmann::json iterationsOf(const Shown& shown) {
   nlohmann::json all = nlohmann::json::array();
   for (const critical::IterationPath& each : shown.paths)
@@ -153,6 +173,7 @@ nlohmann::json jsonOf(const Shown& shown, bool withPath) {
     out["path_ns"] = lengthOf(shown.paths);
     out["critical_path"] = rowsAsObjects(pathTable(shown));
     out["slack"] = rowsAsObjects(slackTable(shown));
+    out["stragglers"] = rowsAsObjects(stragglerTable(shown));
   }
   return out;
 }
@@ -190,6 +211,10 @@ std::string textOf(const Shown& shown, bool withPath) {
   slacks.rows.resize(std::min(slacks.rows.size(), kMostSlacks));
   text += "\nthreads and streams with the least slack, mean of the iterations\n";
   text += renderText(slacks, 2, 120);
+  if (!shown.stragglers.empty())
+    text +=
+        "\nstragglers: an iteration would be shorter if the rank did this as fast as the others\n" +
+        renderText(stragglerTable(shown), 2, 120);
   return text;
 }
 
@@ -210,6 +235,11 @@ Result<Shown> GraphCommand::read() {
   }
   shown.shares = critical::sharesOf(all);
   shown.slacks = critical::laneSlacks(shown.trace.graph, shown.paths);
+  if (!criticalPath_)
+    return shown;
+  SONDE_TRY_ASSIGN(const engine::stragglers::Work work,
+                   engine::stragglers::workOf(job.database(), shown.trace));
+  shown.stragglers = engine::stragglers::findStragglers(work);
   return shown;
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/engine/critical/path_parts.h"
 
+#include "analysis/engine/critical/thread_labels.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
@@ -18,101 +19,10 @@ using graph::Graph;
 using graph::LaneIndex;
 using graph::NodeKind;
 
-// A slice, as much of it as names a part.
-struct Slice {
-  std::int64_t startNs = 0;
-  std::int64_t endNs = 0;
-  std::string_view kind;
-  std::int64_t nameId = 0;
-
-  SONDE_COLUMNS(startNs, endNs, kind, nameId)
-};
-
 struct Name {
   std::string_view text;
 
   SONDE_COLUMNS(text)
-};
-
-PathCause causeOf(std::string_view kind, PathCause outer) {
-  if (kind == "data_load" || outer == PathCause::Loader)
-    return PathCause::Loader;
-  if (kind == "io")
-    return PathCause::Io;
-  return kind == "wait" ? PathCause::Wait : PathCause::Host;
-}
-
-// A path part of a thread, to be split by its slices.
-struct Stretch {
-  std::size_t element;
-  std::int64_t beginNs;
-  std::int64_t endNs;
-};
-
-struct Labelled {
-  std::int64_t beginNs;
-  std::int64_t endNs;
-  PathCause cause;
-  std::int64_t nameId;  // 0: nothing recorded
-};
-
-// Splits the stretches of one thread by its innermost slices. Both come in order.
-class Splitter {
- public:
-  Splitter(const std::vector<Stretch>& stretches, std::vector<std::vector<Labelled>>& into)
-      : stretches_(stretches), into_(into) {}
-
-  void add(const Slice& slice) {
-    passTo(slice.startNs);
-    if (slice.endNs <= slice.startNs)
-      return;
-    const PathCause outer = open_.empty() ? PathCause::Host : open_.back().cause;
-    // A slice that outlives the one around it ends with it.
-    const std::int64_t end =
-        open_.empty() ? slice.endNs : std::min(slice.endNs, open_.back().endNs);
-    open_.push_back({slice.startNs, end, causeOf(slice.kind, outer), slice.nameId});
-  }
-
-  void finish() {
-    while (!open_.empty())
-      passTo(open_.back().endNs);
-    passTo(INT64_MAX);
-  }
-
-  bool isDone() const noexcept { return next_ == stretches_.size(); }
-
- private:
-  void passTo(std::int64_t ns) {
-    while (!open_.empty() && open_.back().endNs <= ns) {
-      label(open_.back().endNs);
-      open_.pop_back();
-    }
-    label(ns);
-  }
-
-  // The time until `ns` is that of the innermost open slice.
-  void label(std::int64_t ns) {
-    while (next_ < stretches_.size() && stretches_[next_].beginNs < ns) {
-      const Stretch& at = stretches_[next_];
-      const std::int64_t begin = std::max(at.beginNs, now_);
-      const std::int64_t end = std::min(at.endNs, ns);
-      if (end > begin)
-        into_[at.element].push_back({begin,
-                                     end,
-                                     open_.empty() ? PathCause::Host : open_.back().cause,
-                                     open_.empty() ? 0 : open_.back().nameId});
-      if (at.endNs > ns)
-        break;
-      ++next_;
-    }
-    now_ = std::max(now_, ns);
-  }
-
-  const std::vector<Stretch>& stretches_;
-  std::vector<std::vector<Labelled>>& into_;
-  std::vector<Labelled> open_;
-  std::size_t next_ = 0;
-  std::int64_t now_ = INT64_MIN;
 };
 
 class Namer {
@@ -141,26 +51,20 @@ class Namer {
   const store::Database& trace_;
   const Graph& graph_;
   const std::vector<Element>& path_;
-  std::vector<std::vector<Labelled>> labels_;  // by element
+  std::vector<std::vector<ThreadLabel>> labels_;  // by element
   std::vector<PathPart> parts_;
   std::unordered_map<std::int64_t, std::string> names_;  // by string id
 };
 
 Result<void> Namer::splitThreads() {
-  std::map<LaneIndex, std::vector<Stretch>> threads;
+  std::map<LaneIndex, std::vector<ThreadStretch>> threads;
   for (std::size_t i = 0; i < path_.size(); ++i)
     if (isHost(path_[i]))
       threads[graph_.lane[path_[i].node]].push_back({i, path_[i].beginNs, path_[i].endNs});
   for (const auto& [lane, stretches] : threads) {
-    Splitter splitter(stretches, labels_);
-    SONDE_TRY_ASSIGN(store::Statement rows,
-                     trace_.prepare("SELECT start_ns, start_ns + dur_ns AS end_ns, kind, name_id "
-                                    "FROM slice WHERE thread_id = ? AND lane = 0 AND dur_ns > 0 "
-                                    "AND start_ns < ? ORDER BY start_ns, depth"));
-    rows.bind(1, graph_.lanes[lane].id);
-    rows.bind(2, stretches.back().endNs);
-    SONDE_TRY(store::forEach<Slice>(rows, [&](const Slice& slice) { splitter.add(slice); }));
-    splitter.finish();
+    SONDE_TRY(labelThread(trace_, graph_.lanes[lane].id, stretches, [&](const ThreadLabel& label) {
+      labels_[label.stretch].push_back(label);
+    }));
   }
   return {};
 }
@@ -214,7 +118,7 @@ Result<void> Namer::addParts(std::size_t index) {
   const Element& each = path_[index];
   const LaneIndex lane = graph_.lane[each.node];
   if (isHost(each)) {
-    for (const Labelled& label : labels_[index]) {
+    for (const ThreadLabel& label : labels_[index]) {
       SONDE_TRY_ASSIGN(std::string text, textOf(label.nameId));
       parts_.push_back({lane, label.cause, std::move(text), label.beginNs, label.endNs});
     }

@@ -1,0 +1,247 @@
+#include "analysis/engine/stragglers/stragglers.h"
+
+#include "analysis/engine/replay/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace sonde::engine::stragglers {
+namespace {
+
+using graph::NodeIndex;
+
+constexpr double kLeastShare = 0.02;    // of a step, that the job loses by a straggler
+constexpr double kLeastExcess = 0.005;  // of a step, that a rank must lose to be looked at
+constexpr double kStandardErrors = 4;
+constexpr std::size_t kMostRanks = 8;       // that are replayed
+constexpr std::size_t kMostOperations = 8;  // of each
+
+// A rank's time for one kind of work, by step.
+using Times = std::vector<double>;
+
+double meanOf(const Times& times) {
+  double sum = 0;
+  for (const double each : times)
+    sum += each;
+  return times.empty() ? 0 : sum / static_cast<double>(times.size());
+}
+
+double standardErrorOf(const Times& times) {
+  if (times.size() < 2)
+    return 0;
+  const double centre = meanOf(times);
+  double sum = 0;
+  for (const double each : times)
+    sum += (each - centre) * (each - centre);
+  const auto count = static_cast<double>(times.size());
+  return std::sqrt(sum / (count - 1) / count);
+}
+
+// Work that takes a rank longer than its peers.
+struct Excess {
+  std::uint32_t rank;
+  std::uint32_t what;
+  double ratio;  // of the reference to the rank's own time
+  double meanNs;
+  Times byStep;
+};
+
+class Finder {
+ public:
+  explicit Finder(const Work& work) : work_(work) {}
+
+  std::vector<Straggler> find() {
+    sum();
+    compare();
+    base_ = stepTimes(work_.graph.durNs);
+    stepNs_ = meanOf(base_);
+    std::vector<Straggler> found;
+    for (const std::uint32_t rank : candidates())
+      if (auto one = judge(rank))
+        found.push_back(std::move(*one));
+    std::stable_sort(found.begin(), found.end(), [](const Straggler& a, const Straggler& b) {
+      return a.ns > b.ns;
+    });
+    shareConfidence(found);
+    return found;
+  }
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // what, rank
+
+  void sum() {
+    for (const WorkPart& part : work_.parts) {
+      const std::uint32_t step = work_.stepOf[part.node];
+      if (step == kNoStep)
+        continue;
+      Times& times = times_[{part.what, part.rank}];
+      times.resize(work_.steps.size(), 0);
+      times[step] += static_cast<double>(part.ns);
+    }
+  }
+
+  void compare() {
+    findRegular();
+    for (auto first = times_.begin(); first != times_.end();) {
+      const auto last = times_.upper_bound({first->first.first, kNoStep});
+      if (std::next(first) != last)
+        comparePeers(first, last);
+      else if (isRegular_[first->first.second])
+        addExcess(first->first, first->second, Times(first->second.size(), 0));
+      first = last;
+    }
+  }
+
+  // A rank is regular if it does mostly what others do, too. Another one, such as a parameter
+  // server, has a role of its own, so its own work is no loss.
+  void findRegular() {
+    std::map<std::uint32_t, std::size_t> holders;  // by kind of work
+    for (const auto& [key, times] : times_)
+      ++holders[key.first];
+    std::vector<double> shared(work_.ranks.size(), 0);
+    std::vector<double> alone(work_.ranks.size(), 0);
+    for (const auto& [key, times] : times_)
+      (holders[key.first] > 1 ? shared : alone)[key.second] += meanOf(times);
+    for (std::size_t rank = 0; rank < work_.ranks.size(); ++rank)
+      isRegular_.push_back(shared[rank] > alone[rank]);
+  }
+
+  void addExcess(const Key& of, const Times& own, const Times& typical) {
+    const double mean = meanOf(own);
+    const double reference = meanOf(typical);
+    if (mean <= reference)
+      return;
+    Excess excess{of.second, of.first, reference / mean, mean - reference, {}};
+    for (std::size_t step = 0; step < own.size(); ++step)
+      excess.byStep.push_back(own[step] - typical[step]);
+    excesses_[of.second].push_back(std::move(excess));
+  }
+
+  template <typename Place>
+  void comparePeers(Place first, Place last) {
+    std::vector<std::pair<double, Place>> peers;
+    for (Place each = first; each != last; ++each)
+      peers.emplace_back(meanOf(each->second), each);
+    std::sort(
+        peers.begin(), peers.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const Times& typical = peers[(peers.size() - 1) / 2].second->second;
+    for (const auto& [mean, own] : peers)
+      addExcess(own->first, own->second, typical);
+  }
+
+  // Ranks that lose enough, those that lose most first.
+  std::vector<std::uint32_t> candidates() {
+    std::vector<std::pair<double, std::uint32_t>> ranks;
+    for (auto& [rank, all] : excesses_) {
+      std::sort(all.begin(), all.end(), [](const Excess& a, const Excess& b) {
+        return a.meanNs > b.meanNs;
+      });
+      const Times total = totalOf(all);
+      const double mean = meanOf(total);
+      if (mean >= kLeastExcess * stepNs_ && mean >= kStandardErrors * standardErrorOf(total))
+        ranks.emplace_back(-mean, rank);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    std::vector<std::uint32_t> found;
+    for (std::size_t i = 0; i < std::min(kMostRanks, ranks.size()); ++i)
+      found.push_back(ranks[i].second);
+    return found;
+  }
+
+  static Times totalOf(const std::vector<Excess>& all) {
+    Times total(all.front().byStep.size(), 0);
+    for (const Excess& each : all)
+      for (std::size_t step = 0; step < total.size(); ++step)
+        total[step] += each.byStep[step];
+    return total;
+  }
+
+  // The durations if the rank did this work as fast as its peers; nullopt: all of its work.
+  std::vector<std::int64_t> durationsWithout(std::uint32_t rank,
+                                             std::optional<std::uint32_t> what) const {
+    std::map<std::uint32_t, double> ratios;
+    for (const Excess& each : excesses_.at(rank))
+      if (!what || each.what == *what)
+        ratios[each.what] = each.ratio;
+    std::vector<std::int64_t> durations = work_.graph.durNs;
+    for (const WorkPart& part : work_.parts) {
+      const auto ratio = part.rank == rank ? ratios.find(part.what) : ratios.end();
+      if (ratio != ratios.end())
+        durations[part.node] -= std::llround(static_cast<double>(part.ns) * (1 - ratio->second));
+    }
+    return durations;
+  }
+
+  // The time that each step gains.
+  Times gainsOf(std::uint32_t rank, std::optional<std::uint32_t> what) const {
+    Times gains = stepTimes(durationsWithout(rank, what));
+    for (std::size_t step = 0; step < gains.size(); ++step)
+      gains[step] = base_[step] - gains[step];
+    return gains;
+  }
+
+  std::optional<Straggler> judge(std::uint32_t rank) const {
+    const Times gains = gainsOf(rank, std::nullopt);
+    const double mean = meanOf(gains);
+    if (mean < kLeastShare * stepNs_ || mean < kStandardErrors * standardErrorOf(gains))
+      return std::nullopt;
+    Straggler found;
+    found.rank = work_.ranks[rank];
+    found.ns = std::llround(mean);
+    found.share = mean / stepNs_;
+    double most = -1;
+    const std::vector<Excess>& all = excesses_.at(rank);
+    for (std::size_t i = 0; i < std::min(kMostOperations, all.size()); ++i) {
+      const double gain = meanOf(gainsOf(rank, all[i].what));
+      if (gain > most) {
+        most = gain;
+        found.operation = work_.what[all[i].what].name;
+        found.cause = work_.what[all[i].what].cause;
+      }
+    }
+    return found;
+  }
+
+  // Two ranks by which the job loses as much share the blame.
+  static void shareConfidence(std::vector<Straggler>& found) {
+    double sum = 0;
+    for (const Straggler& each : found)
+      sum += static_cast<double>(each.ns);
+    for (Straggler& each : found)
+      each.confidence = static_cast<double>(each.ns) / sum;
+  }
+
+  Times stepTimes(const std::vector<std::int64_t>& durNs) const {
+    const std::vector<std::int64_t> begin = replay::replay(work_.graph, {durNs, work_.gapNs});
+    Times times;
+    for (const WorkStep& step : work_.steps) {
+      double sum = 0;
+      for (std::size_t i = 0; i < step.lasts.size(); ++i) {
+        const NodeIndex last = step.lasts[i];
+        const NodeIndex first = step.firsts[std::min(i, step.firsts.size() - 1)];
+        sum += static_cast<double>(begin[last] + durNs[last] - begin[first]);
+      }
+      times.push_back(sum / static_cast<double>(step.lasts.size()));
+    }
+    return times;
+  }
+
+  const Work& work_;
+  std::map<Key, Times> times_;
+  std::vector<bool> isRegular_;                            // by rank
+  std::map<std::uint32_t, std::vector<Excess>> excesses_;  // by rank
+  Times base_;
+  double stepNs_ = 0;
+};
+
+}  // namespace
+
+std::vector<Straggler> findStragglers(const Work& work) {
+  return Finder(work).find();
+}
+
+}  // namespace sonde::engine::stragglers

@@ -1,0 +1,83 @@
+#include "analysis/engine/stragglers/trace_work.h"
+
+#include "analysis/engine/critical/node_content.h"
+#include "analysis/engine/replay/iteration_nodes.h"
+#include "analysis/store/read_rows.h"
+
+#include <map>
+#include <utility>
+
+namespace sonde::engine::stragglers {
+namespace {
+
+using critical::ContentPart;
+using critical::PathCause;
+
+struct Text {
+  std::int64_t id = 0;
+  std::string text;
+
+  SONDE_COLUMNS(id, text)
+};
+
+class Collector {
+ public:
+  Collector(const graph::TraceGraph& trace, Work& work) : trace_(trace), work_(work) {}
+
+  void addSteps() {
+    const std::vector<replay::JobIteration> iterations = replay::jobIterations(trace_);
+    work_.stepOf = replay::iterationOfNodes(trace_.graph, iterations);
+    for (const replay::JobIteration& each : iterations) {
+      WorkStep& step = work_.steps.emplace_back();
+      for (const graph::IterationNodes& rank : each.ranks) {
+        step.firsts.push_back(rank.first);
+        step.lasts.push_back(rank.last);
+      }
+    }
+  }
+
+  void add(const ContentPart& part) {
+    const std::int64_t rank = trace_.graph.lanes[trace_.graph.lane[part.node]].rank;
+    if (rank < 0 || part.cause == PathCause::Wait)
+      return;
+    const auto [who, isNew] = ranks_.emplace(rank, static_cast<std::uint32_t>(work_.ranks.size()));
+    if (isNew)
+      work_.ranks.push_back(rank);
+    const auto [what, isOther] = what_.emplace(std::pair(part.nameId, part.cause),
+                                               static_cast<std::uint32_t>(work_.what.size()));
+    if (isOther)
+      work_.what.push_back({"", part.cause});
+    work_.parts.push_back({part.node, who->second, what->second, part.ns});
+  }
+
+  Result<void> nameAll(const store::Database& trace) {
+    return store::forEach<Text>(trace, "SELECT id, text FROM string", [&](const Text& row) {
+      const auto first = what_.lower_bound({row.id, PathCause::Host});
+      for (auto each = first; each != what_.end() && each->first.first == row.id; ++each)
+        work_.what[each->second].name = row.text;
+    });
+  }
+
+ private:
+  const graph::TraceGraph& trace_;
+  Work& work_;
+  std::map<std::int64_t, std::uint32_t> ranks_;
+  std::map<std::pair<std::int64_t, PathCause>, std::uint32_t> what_;
+};
+
+}  // namespace
+
+Result<Work> workOf(const store::Database& trace, const graph::TraceGraph& graph) {
+  Work work{graph.graph, graph.graph.gapNs, {}, {}, {}, {}, {}};
+  Collector collector(graph, work);
+  collector.addSteps();
+  if (work.steps.empty())
+    return work;
+  SONDE_TRY_ASSIGN(const std::vector<ContentPart> parts, critical::contentOf(trace, graph.graph));
+  for (const ContentPart& part : parts)
+    collector.add(part);
+  SONDE_TRY(collector.nameAll(trace));
+  return work;
+}
+
+}  // namespace sonde::engine::stragglers
