@@ -120,7 +120,7 @@ Result<void> Namer::addParts(std::size_t index) {
   if (isHost(each)) {
     for (const ThreadLabel& label : labels_[index]) {
       SONDE_TRY_ASSIGN(std::string text, textOf(label.nameId));
-      parts_.push_back({lane, label.cause, std::move(text), label.beginNs, label.endNs});
+      parts_.push_back({lane, each.node, label.cause, std::move(text), label.beginNs, label.endNs});
     }
     return {};
   }
@@ -128,7 +128,8 @@ Result<void> Namer::addParts(std::size_t index) {
   if (graph_.lanes[lane].kind == graph::LaneKind::Stream) {
     SONDE_TRY_ASSIGN(what, workName(each.node));
   }
-  parts_.push_back({lane, causeOfElement(each), std::move(what), each.beginNs, each.endNs});
+  parts_.push_back(
+      {lane, each.node, causeOfElement(each), std::move(what), each.beginNs, each.endNs});
   return {};
 }
 

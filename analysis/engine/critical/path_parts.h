@@ -16,6 +16,7 @@ namespace sonde::engine::critical {
 
 struct PathPart {
   graph::LaneIndex lane;
+  graph::NodeIndex node;
   PathCause cause;
   std::string what;  // the innermost slice, or the name of the kernel or copy
   std::int64_t beginNs;

@@ -1,0 +1,139 @@
+#include "analysis/engine/stragglers/trace_work.h"
+#include "analysis/store/trace_name.h"
+#include "cli/breakdown/breakdown_plot.h"
+#include "cli/graph/graph_output.h"
+#include "cli/shell/command.h"
+#include "cli/shell/open_job.h"
+#include "cli/text/number_checks.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+namespace critical = engine::critical;
+
+class GraphCommand : public Command {
+ public:
+  const char* name() const override { return "graph"; }
+  const char* summary() const override {
+    return "show the data-flow graph of a job and the critical path of its iterations";
+  }
+  const char* details() const override {
+    return "Builds one graph of all ranks: what each part of threads and device streams needed "
+           "before it could begin.\n"
+           "The critical path is the chain that determines when an iteration ends.\n"
+           "\nExamples:\n"
+           "  sonde graph job.sonde --critical-path\n"
+           "  sonde graph rank0.sonde rank1.sonde --iteration 12 --critical-path --format json\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("--iteration", iteration_, "only this iteration")
+        ->check(count())
+        ->type_name("N");
+    app.add_flag("--critical-path", criticalPath_, "list what the iterations' time is made of");
+    app.add_option(
+           "--plot", plot_, "draw the critical path by rank and cause, in this .svg or .png")
+        ->type_name("FILE");
+    app.add_option("--dot", node_, "print this node's neighbours for Graphviz")
+        ->check(count())
+        ->type_name("NODE");
+    app.add_flag("-f,--force", force_, "replace the picture if it exists");
+    addFormatOption(app, format_);
+    app.add_option("TRACE", traces_, "traces of one job")->required();
+  }
+  int run() override;
+
+ private:
+  Result<void> checkPlot() const;
+  Result<GraphView> read();
+  Result<void> show(const GraphView& view) const;
+  std::int64_t iteration_ = -1;
+  bool criticalPath_ = false;
+  std::string plot_;
+  std::int64_t node_ = -1;
+  bool force_ = false;
+  Format format_ = Format::Table;
+  std::vector<std::string> traces_;
+};
+
+Result<GraphView> GraphCommand::read() {
+  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
+  GraphView view;
+  SONDE_TRY_ASSIGN(view.trace, engine::graph::readGraph(job.database()));
+  const auto only = iteration_ < 0 ? std::nullopt : std::optional(iteration_);
+  view.paths = critical::pathsOf(view.trace, only);
+  if (view.paths.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("there is no iteration {}: 'sonde report' lists them", iteration_)};
+  for (const critical::IterationPath& each : view.paths) {
+    SONDE_TRY_ASSIGN(std::vector<critical::PathPart> parts,
+                     critical::partsOf(job.database(), view.trace.graph, each.path));
+    std::move(parts.begin(), parts.end(), std::back_inserter(view.parts));
+  }
+  view.shares = critical::sharesOf(view.parts);
+  view.slacks = critical::laneSlacks(view.trace.graph, view.paths);
+  if (!criticalPath_)
+    return view;
+  SONDE_TRY_ASSIGN(const engine::stragglers::Work work,
+                   engine::stragglers::workOf(job.database(), view.trace));
+  view.stragglers = engine::stragglers::findStragglers(work);
+  return view;
+}
+
+Result<void> GraphCommand::checkPlot() const {
+  if (plot_.empty())
+    return {};
+  SONDE_TRY(checkPlotName(plot_));
+  SONDE_TRY(checkApart(plot_, traces_));
+  return store::checkOutput(plot_, force_, {}, "--plot");
+}
+
+Result<void> GraphCommand::show(const GraphView& view) const {
+  if (node_ >= 0) {
+    const auto nodes = static_cast<std::int64_t>(view.trace.graph.nodes());
+    if (node_ >= nodes)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("there is no node {}: the last one is {}", node_, nodes - 1)};
+    printOut(dotOf(view.trace.graph, static_cast<engine::graph::NodeIndex>(node_)));
+    return {};
+  }
+  if (!plot_.empty())
+    SONDE_TRY(writePlot(
+        chartOf(view, fmt::format("{}: critical path", fmt::join(traces_, ", "))), plot_, force_));
+  if (format_ == Format::Json)
+    printOut(dumpJson(jsonOf(view, criticalPath_)));
+  else if (format_ == Format::Csv)
+    printOut(renderCsv(pathTable(view)));
+  else
+    printOut(textOf(view, criticalPath_));
+  return {};
+}
+
+int GraphCommand::run() {
+  if (const auto plot = checkPlot(); !plot)
+    return fail(name(), plot.error());
+  const auto view = read();
+  if (!view)
+    return fail(name(), view.error());
+  if (const auto done = show(*view); !done)
+    return fail(name(), done.error());
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeGraphCommand() {
+  return std::make_unique<GraphCommand>();
+}
+
+}  // namespace sonde::cli

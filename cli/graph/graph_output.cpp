@@ -1,0 +1,266 @@
+#include "cli/graph/graph_output.h"
+
+#include "cli/report/report_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+namespace critical = engine::critical;
+using engine::graph::Graph;
+
+// The host, device and communication threads of a rank are apart by their names.
+std::string entityOf(const Graph& graph, engine::graph::LaneIndex index) {
+  const engine::graph::Lane& lane = graph.lanes[index];
+  if (lane.kind == engine::graph::LaneKind::Meetings)
+    return "all ranks";
+  return fmt::format("{} {}, {}",
+                     lane.rank >= 0 ? "rank" : "process",
+                     lane.rank >= 0 ? lane.rank : lane.processId,
+                     lane.name);
+}
+
+// Text inside of quotes in Graphviz' language.
+std::string dotText(const std::string& text) {
+  std::string escaped;
+  for (const char each : text) {
+    if (each == '"' || each == '\\')
+      escaped += '\\';
+    escaped += each;
+  }
+  return escaped;
+}
+
+// The time of all paths.
+std::int64_t lengthOf(const std::vector<critical::IterationPath>& paths) {
+  std::int64_t ns = 0;
+  for (const critical::IterationPath& each : paths)
+    ns += each.lengthNs();
+  return ns;
+}
+
+template <typename Kinds>
+nlohmann::json countsOf(const Kinds& kinds, std::size_t count) {
+  std::vector<std::int64_t> counts(count, 0);
+  for (const auto kind : kinds)
+    ++counts[static_cast<std::size_t>(kind)];
+  using Kind = typename Kinds::value_type;
+  nlohmann::json found = nlohmann::json::object();
+  for (std::size_t i = 0; i < count; ++i)
+    if (counts[i] > 0)
+      found[engine::graph::nameOf(static_cast<Kind>(i))] = counts[i];
+  return found;
+}
+
+}  // namespace
+
+Table pathTable(const GraphView& view) {
+  Table table{{textColumn("entity", "where"),
+               textColumn("cause", "cause"),
+               textColumn("what", "what"),
+               durationColumn("ns", "time"),
+               shareColumn("share", "share"),
+               countColumn("parts", "parts")},
+              {}};
+  for (const critical::PathShare& each : view.shares)
+    table.rows.push_back({entityOf(view.trace.graph, each.lane),
+                          std::string(critical::nameOf(each.cause)),
+                          each.what,
+                          each.ns,
+                          each.share,
+                          each.parts});
+  return table;
+}
+
+namespace {
+
+Table slackTable(const GraphView& view) {
+  Table table{{textColumn("entity", "where"),
+               durationColumn("path_ns", "on the path"),
+               durationColumn("slack_ns", "slack")},
+              {}};
+  for (const critical::LaneSlack& each : view.slacks)
+    table.rows.push_back({entityOf(view.trace.graph, each.lane), each.pathNs, each.slackNs});
+  return table;
+}
+
+Table stragglerTable(const GraphView& view) {
+  Table table{{rankColumn(),
+               textColumn("operation", "operation"),
+               textColumn("cause", "cause"),
+               durationColumn("ns", "an iteration loses"),
+               shareColumn("share", "share"),
+               shareColumn("confidence", "confidence")},
+              {}};
+  for (const engine::stragglers::Straggler& each : view.stragglers)
+    table.rows.push_back({each.rank,
+                          each.operation,
+                          std::string(critical::nameOf(each.cause)),
+                          each.ns,
+                          each.share,
+                          each.confidence});
+  return table;
+}
+
+nlohmann::json iterationsOf(const GraphView& view) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const critical::IterationPath& each : view.paths)
+    all.push_back({{"iteration", each.number ? nlohmann::json(*each.number) : nlohmann::json()},
+                   {"rank", each.rank},
+                   {"ns", each.lengthNs()}});
+  return all;
+}
+
+// The path part by part.
+nlohmann::json stepsOf(const GraphView& view) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const critical::PathPart& each : view.parts)
+    all.push_back({{"entity", entityOf(view.trace.graph, each.lane)},
+                   {"node", each.node},
+                   {"cause", critical::nameOf(each.cause)},
+                   {"what", each.what},
+                   {"start_ns", each.beginNs - view.paths.front().beginNs},
+                   {"ns", each.lengthNs()}});
+  return all;
+}
+
+}  // namespace
+
+nlohmann::json jsonOf(const GraphView& view, bool withPath) {
+  const Graph& graph = view.trace.graph;
+  nlohmann::json checks = nlohmann::json::array();
+  for (const engine::graph::Check& each : view.trace.checks)
+    checks.push_back({{"check", each.name},
+                      {"violations", each.violations},
+                      {"worst_ns", each.worstNs},
+                      {"text", each.text}});
+  nlohmann::json out = {{"schema", 1},
+                        {"nodes", countsOf(graph.kind, engine::graph::kNodeKinds)},
+                        {"edges", countsOf(graph.edgeKind, engine::graph::kEdgeKinds)},
+                        {"checks", std::move(checks)}};
+  if (withPath) {
+    out["iterations"] = iterationsOf(view);
+    out["path_ns"] = lengthOf(view.paths);
+    out["critical_path"] = rowsAsObjects(pathTable(view));
+    if (view.paths.size() == 1)
+      out["path"] = stepsOf(view);
+    out["slack"] = rowsAsObjects(slackTable(view));
+    out["stragglers"] = rowsAsObjects(stragglerTable(view));
+  }
+  return out;
+}
+
+std::string textOf(const GraphView& view, bool withPath) {
+  const Graph& graph = view.trace.graph;
+  std::string text = fmt::format("{} nodes and {} edges on {} threads and streams\n",
+                                 humanCount(static_cast<std::int64_t>(graph.nodes())),
+                                 humanCount(static_cast<std::int64_t>(graph.edges())),
+                                 graph.lanes.size() - 1);
+  for (const engine::graph::Check& each : view.trace.checks)
+    if (each.violations > 0)
+      text += fmt::format(
+          "{}: {}{}\n",
+          humanCount(each.violations),
+          each.text,
+          each.worstNs > 0 ? fmt::format(" (by up to {})", humanDuration(each.worstNs)) : "");
+  if (!withPath)
+    return text;
+  text += fmt::format(
+      "\ncritical path of {}, {} in all\n",
+      view.paths.front().number
+          ? counted(static_cast<std::int64_t>(view.paths.size()), "iteration", "iterations")
+          : "the whole trace",
+      humanDuration(lengthOf(view.paths)));
+  Table table = pathTable(view);
+  constexpr std::size_t kMostLines = 30;
+  const std::size_t lines = table.rows.size();
+  table.rows.resize(std::min(lines, kMostLines));
+  text += renderText(table, 2, 120);
+  if (lines > kMostLines)
+    text += fmt::format("  and {} more lines: --format csv has all\n", lines - kMostLines);
+  Table slacks = slackTable(view);
+  constexpr std::size_t kMostSlacks = 10;
+  slacks.rows.resize(std::min(slacks.rows.size(), kMostSlacks));
+  text += "\nthreads and streams with the least slack, mean of the iterations\n";
+  text += renderText(slacks, 2, 120);
+  if (!view.stragglers.empty())
+    text +=
+        "\nstragglers: an iteration would be shorter if the rank did this as fast as the others\n" +
+        renderText(stragglerTable(view), 2, 120);
+  return text;
+}
+
+exports::BarChart chartOf(const GraphView& view, const std::string& title) {
+  exports::BarChart chart;
+  chart.title = title;
+  chart.notes = {
+      "The critical path of the iterations: how long each rank held up the job, by cause."};
+  std::map<std::int64_t, std::map<critical::PathCause, std::int64_t>> ranks;
+  std::map<critical::PathCause, std::int64_t> causes;
+  for (const critical::PathShare& each : view.shares) {
+    ranks[view.trace.graph.lanes[each.lane].rank][each.cause] += each.ns;
+    causes[each.cause] += each.ns;
+  }
+  std::map<critical::PathCause, std::size_t> series;
+  for (const auto& [cause, ns] : causes) {
+    series[cause] = std::min(chart.series.size(), exports::kMostSeries);
+    if (chart.series.size() <= exports::kMostSeries)
+      chart.series.emplace_back(chart.series.size() < exports::kMostSeries ? critical::nameOf(cause)
+                                                                           : "others");
+  }
+  chart.lastIsRest = causes.size() > exports::kMostSeries;
+  for (const auto& [rank, parts] : ranks) {
+    exports::BarChart::Bar bar;
+    for (std::size_t i = 0; i < chart.series.size(); ++i)
+      bar.parts.push_back({i, 0, 0});
+    for (const auto& [cause, ns] : parts) {
+      bar.parts[series[cause]].ns += ns;
+      bar.parts[series[cause]].rawNs += ns;
+      bar.ns += ns;
+    }
+    bar.lowNs = bar.highNs = bar.rawNs = bar.ns;
+    chart.groups.push_back(
+        {rank >= 0 ? fmt::format("rank {}", rank) : "no rank", {std::move(bar)}});
+  }
+  return chart;
+}
+
+std::string dotOf(const Graph& graph, engine::graph::NodeIndex node) {
+  const engine::graph::Successors next = engine::graph::successorsOf(graph);
+  std::set<engine::graph::NodeIndex> near = {node};
+  for (int round = 0; round < 2; ++round)
+    for (const engine::graph::NodeIndex each : std::set(near)) {
+      near.insert(graph.from.begin() + graph.firstIn[each],
+                  graph.from.begin() + graph.firstIn[each + 1]);
+      near.insert(next.to.begin() + next.firstOut[each], next.to.begin() + next.firstOut[each + 1]);
+    }
+  std::string text = "digraph sonde {\n  rankdir=LR;\n  node [shape=box];\n";
+  for (const engine::graph::NodeIndex each : near) {
+    text += fmt::format("  n{} [label=\"{} {}\\n{}\\n{}\"{}];\n",
+                        each,
+                        engine::graph::nameOf(graph.kind[each]),
+                        each,
+                        dotText(entityOf(graph, graph.lane[each])),
+                        humanDuration(graph.durNs[each]),
+                        each == node ? ", style=bold" : "");
+    for (std::uint32_t edge = graph.firstIn[each]; edge < graph.firstIn[each + 1]; ++edge)
+      if (near.contains(graph.from[edge]))
+        text += fmt::format("  n{} -> n{} [label=\"{}{}\"];\n",
+                            graph.from[edge],
+                            each,
+                            engine::graph::nameOf(graph.edgeKind[edge]),
+                            graph.lagNs[edge] > 0 ? " +" + humanDuration(graph.lagNs[edge]) : "");
+  }
+  return text + "}\n";
+}
+
+}  // namespace sonde::cli
