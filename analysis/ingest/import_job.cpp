@@ -4,6 +4,8 @@
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/input/rank_in_name.h"
 #include "analysis/ingest/nsight/nsight_importer.h"
+#include "analysis/ingest/operations/operation_format.h"
+#include "analysis/ingest/operations/operation_importer.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 #include "analysis/store/communication_kernels.h"
 #include "analysis/store/trace_file.h"
@@ -117,6 +119,7 @@ ImportJob::ImportJob(store::TraceWriter writer, fs::path scratch, Progress progr
 Result<void> ImportJob::add(const std::vector<fs::path>& files) {
   for (const fs::path& file : files)
     bytesInAll_ += sizeOf(file);
+  files_ = files.size();
   ranksInNames_ = ranksInNames(files);
   for (const fs::path& file : files)
     SONDE_TRY(addFile(file));
@@ -152,12 +155,15 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
   const auto before = static_cast<double>(bytesBefore_);
   const auto size = static_cast<double>(sizeOf(file));
   const std::string name = file.filename().string();
-  const double after = format == FileFormat::TraceEvents ? kReading : 1;
+  SONDE_TRY_ASSIGN(const bool isOperations, holdsOperations(file, format));
+  const double after = format == FileFormat::TraceEvents && !isOperations ? kReading : 1;
   const BytesRead bytesRead = [=, this](std::uint64_t read) {
     const auto bytes = static_cast<double>(read);
     progress_(fmt::format("{}: {:.1f} of {:.1f} MB", name, bytes / kMegabyte, size / kMegabyte),
               (before + after * bytes) / all);
   };
+  if (isOperations)
+    return importOperations(file, bytesRead);
   const auto named = ranksInNames_.find(file);
   const auto rank =
       named == ranksInNames_.end() ? model::OptionalInt() : model::OptionalInt(named->second);
@@ -176,6 +182,29 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
   });
   TraceEventImporter importer(writer_, scratch_, hostNameOf(file), bytesRead, storing);
   importer.setRankInName(rank);
+  return importer.import(std::move(source));
+}
+
+Result<bool> ImportJob::holdsOperations(const fs::path& file, FileFormat format) const {
+  bool holds = false;
+  if (format == FileFormat::TraceEvents) {
+    SONDE_TRY_ASSIGN(holds, isOperationLevel(file));
+  }
+  if (holds && files_ > 1)
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format("'{}' has the operations of a whole job: import it alone", file.string())};
+  if (!holds && layout_)
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("'{}' is not an operation-level trace: leave out --layout", file.string())};
+  return holds;
+}
+
+Result<ImportedFile> ImportJob::importOperations(const fs::path& file, const BytesRead& bytesRead) {
+  SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
+  OperationImporter importer(writer_, scratch_, hostNameOf(file), bytesRead);
+  importer.setLayout(layout_);
   return importer.import(std::move(source));
 }
 

@@ -27,9 +27,10 @@ class ImportCommand : public Command {
   const char* details() const override {
     return "Reads files of torch.profiler (JSON, plain or gzip), reports exported with 'nsys "
            "export --type sqlite',\n"
-           "and Chakra's execution traces (NAME.RANK.et). Several files are the ranks of one job. "
-           "All verbs and\n"
-           "the window accept the result like a recorded trace.\n"
+           "Chakra's execution traces (NAME.RANK.et), and operation-level traces of a job (JSON). "
+           "Several files are\n"
+           "the ranks of one job. All verbs and the window accept the result like a recorded "
+           "trace.\n"
            "\nExamples:\n"
            "  sonde import -o job.sonde rank-0.json.gz rank-1.json.gz\n"
            "  nsys export --type sqlite report1.nsys-rep && sonde import -o job.sonde "
@@ -39,6 +40,10 @@ class ImportCommand : public Command {
     app.add_option("-o,--output", output_, "the trace to write")->required()->type_name("OUT");
     app.add_flag("-f,--force", force_, "replace the output if it exists");
     addCommunicationOptions(app, communication_);
+    app.add_option("--layout",
+                   layout_,
+                   "ranks of an operation-level trace whose threads do not name their stage")
+        ->type_name("dp=N,pp=N,tp=N");
     app.add_option("--summary", summaryFile_, "write a summary of the import as JSON to this file")
         ->type_name("FILE");
     app.add_option("FILE", files_, "files of one job")->required();
@@ -50,7 +55,7 @@ class ImportCommand : public Command {
   Result<ingest::ImportSummary> fill(const std::filesystem::path& part) const;
   Result<void> writeSummary(const ingest::ImportSummary& summary, double seconds) const;
 
-  std::string output_, summaryFile_;
+  std::string output_, summaryFile_, layout_;
   CommunicationOptions communication_;
   bool force_ = false;
   std::vector<std::string> files_;
@@ -71,6 +76,10 @@ Result<ingest::ImportSummary> ImportCommand::fill(const std::filesystem::path& p
   SONDE_TRY_ASSIGN(auto communication, communicationPatterns(communication_));
   SONDE_TRY_ASSIGN(ingest::ImportJob job, ingest::ImportJob::create(part, progress.part(0, 0.7)));
   job.setCommunication(std::move(communication));
+  if (!layout_.empty()) {
+    SONDE_TRY_ASSIGN(const ingest::OperationLayout layout, ingest::parseLayout(layout_));
+    job.setLayout(layout);
+  }
   SONDE_TRY(job.add({files_.begin(), files_.end()}));
   ingest::ImportSummary summary = job.summary();
   SONDE_TRY_ASSIGN(store::Database trace, job.release());

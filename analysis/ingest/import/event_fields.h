@@ -28,8 +28,8 @@ struct Label {
 };
 
 // The uses of an event's values.
-enum class ValueUse : std::uint8_t { Event, Launch, Device, Collective, Metadata };
-constexpr std::size_t kValueUses = 5;
+enum class ValueUse : std::uint8_t { Event, Launch, Device, Collective, Metadata, Operation };
+constexpr std::size_t kValueUses = 6;
 // Values that are present, not null, and of the wrong type.
 struct UnreadableValues {
   std::uint32_t count = 0;
@@ -79,6 +79,11 @@ struct EventArgs {
   OptionalNumber seq{};
   OptionalNumber sourceRank{};  // -1: none
   OptionalNumber targetRank{};
+  // Operation-level traces. -1: the operation has none.
+  OptionalNumber step{};
+  OptionalNumber modelChunk{};
+  OptionalNumber microBatch{};
+  OptionalNumber sequence{};  // n-th of its type in the step on that worker
 
   std::array<UnreadableValues, kValueUses> unreadable{};  // by use
 };

@@ -138,7 +138,8 @@ Result<void> HostSlices::place(Staged& slice) {
                                slice.startNs,
                                slice.endNs,
                                model::isScope(slice.kind),
-                               slice.kind == model::SliceKind::Range});
+                               slice.kind == model::SliceKind::Range,
+                               slice.kind == flatKind_});
   SONDE_TRY(addLaunches(slice));
   return placed_.add(slice);
 }

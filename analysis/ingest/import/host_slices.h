@@ -70,6 +70,10 @@ class HostSlices {
                    model::ProcessId owner = {},
                    model::OptionalInt externalId = {});
 
+  // Slices of this kind contain nothing: those that overlap get lanes, even if one is inside the
+  // other.
+  void keepApart(model::SliceKind kind) noexcept { flatKind_ = kind; }
+
   // Adds a point of a flow. It belongs to the slice of this lane and depth if known, else to the
   // innermost slice at this instant or the next to begin. Points with the same kind and id form a
   // flow, in which links join each point to the one before. An id that starts again is a new flow.
@@ -200,6 +204,7 @@ class HostSlices {
   LooseArrows looseArrows_;
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
+  std::optional<model::SliceKind> flatKind_;
   std::vector<std::int64_t> leftOut_;
   Words categories_;
   Words flowKinds_;

@@ -43,7 +43,7 @@ std::int64_t SlicePlacer::takeLane(std::int64_t from, const Span& span) {
 
 void SlicePlacer::put(const Entry& entry) {
   lanes_[static_cast<std::size_t>(entry.lane)].push_back(entry);
-  if (entry.span.isRange)
+  if (entry.span.isRange || entry.span.isFlat)
     return;
   while (!holders_.empty() && holders_.back().span.endNs <= entry.span.endNs)
     holders_.pop_back();

@@ -28,6 +28,7 @@ class SlicePlacer {
     std::int64_t endNs = 0;  // kOpen: it did not end
     bool isScope = false;
     bool isRange = false;  // may begin and end anywhere: contains nothing, and nothing contains it
+    bool isFlat = false;   // contains nothing
   };
   struct Place {
     std::int64_t parent = 0;  // 0: none

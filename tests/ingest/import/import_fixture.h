@@ -23,6 +23,7 @@ class ImportTest : public ::testing::Test {
     trace_.reset();
     std::filesystem::remove(path);
     SONDE_TRY_ASSIGN(ImportJob job, ImportJob::create(path, {}));
+    job.setLayout(layout_);
     SONDE_TRY(job.add(files));
     summary_ = job.summary();
     SONDE_TRY_ASSIGN(store::Database trace, job.release());
@@ -44,6 +45,7 @@ class ImportTest : public ::testing::Test {
   }
 
   test::TemporaryFolder folder_;
+  std::optional<OperationLayout> layout_;
   ImportSummary summary_;
   std::optional<store::Database> trace_;
 };
