@@ -44,6 +44,10 @@ std::optional<OperationType> operationTypeOf(std::string_view word) noexcept {
   return static_cast<OperationType>(found - std::begin(kTypes));
 }
 
+bool isCommunication(OperationType type) noexcept {
+  return sliceKindOf(type) == SliceKind::Collective || type == OperationType::Clip;
+}
+
 SliceKind sliceKindOf(OperationType type) noexcept {
   const auto index = static_cast<std::size_t>(type);
   return index < kOperationTypes ? kTypes[index].kind : SliceKind::Operation;

@@ -32,6 +32,9 @@ constexpr std::size_t kOperationTypes = 13;
 std::string_view word(OperationType type) noexcept;
 std::optional<OperationType> operationTypeOf(std::string_view word) noexcept;
 
+// Whether it moves data between workers. The clipping of gradients does: it adds up their norms.
+bool isCommunication(OperationType type) noexcept;
+
 // The slice kind of such an operation: `collective` for everything that communicates, except the
 // clipping of gradients, which is `optimizer`.
 SliceKind sliceKindOf(OperationType type) noexcept;

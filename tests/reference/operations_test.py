@@ -1,4 +1,4 @@
-"""What `sonde import` makes of the published operation-level traces of StragglerAnalysis."""
+"""`sonde import` of the published operation-level traces of StragglerAnalysis, beside what Python reads."""
 import collections
 import decimal
 import gzip
