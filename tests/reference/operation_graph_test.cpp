@@ -118,6 +118,8 @@ TEST_P(OperationJobs, SlowdownAndItsPartsAreTheAuthors) {
     const std::string number = std::to_string(each.number);
     expectNear(each.slowdown, truth_["blocking_decompose_by_dp_rank"][number], "rank " + number);
   }
+  const json workers = readJson(std::string("mw-") + GetParam() + ".json");
+  EXPECT_NEAR(found->slowestWorkersShare, workers["Mw"].get<double>(), 1e-5);
   const json stages = readJson(std::string("ms-") + GetParam() + ".json");
   EXPECT_NEAR(found->lastStageShare, stages["Ms"].get<double>(), 1e-5);
 }

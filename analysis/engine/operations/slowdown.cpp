@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
 
 namespace sonde::engine::operations {
 namespace {
 
 using model::OperationType;
+
+constexpr std::size_t kSlowestPercent = 3;
 
 double meanOf(const std::vector<std::int64_t>& values) {
   double sum = 0;
@@ -60,11 +64,12 @@ class Decomposition {
         found, [](const Worker& worker) { return worker.dataParallel; }, found.dataParallelRanks);
     addWorkers(
         found, [](const Worker& worker) { return worker.stage; }, found.stages);
-    const double without = meanWith([&](const NodeOperation& each) {
-      return job_.workers[each.worker].stage + 1 != job_.stages;
+    found.lastStageShare = shareOf(
+        found, [&](std::uint32_t worker) { return job_.workers[worker].stage + 1 == job_.stages; });
+    found.slowestWorkers = slowestWorkers(found);
+    found.slowestWorkersShare = shareOf(found, [&](std::uint32_t worker) {
+      return std::count(found.slowestWorkers.begin(), found.slowestWorkers.end(), worker) > 0;
     });
-    if (found.ownNs != found.idealNs)
-      found.lastStageShare = (found.ownNs - without) / (found.ownNs - found.idealNs);
     return found;
   }
 
@@ -78,6 +83,36 @@ class Decomposition {
       durations_[node] = own ? job_.graph.durNs[node] : ideal_[node];
     }
     return meanOf(timesWithoutDelays(job_, durations_));
+  }
+
+  // The part of the slow-down that goes if these workers get ideal durations.
+  template <typename IsIdeal>
+  double shareOf(const Slowdown& found, const IsIdeal& isIdeal) {
+    if (found.ownNs == found.idealNs)
+      return 0;
+    const double without =
+        meanWith([&](const NodeOperation& each) { return !isIdeal(each.worker); });
+    return (found.ownNs - without) / (found.ownNs - found.idealNs);
+  }
+
+  std::vector<std::uint32_t> slowestWorkers(const Slowdown& found) const {
+    std::map<std::int64_t, double> ranks;
+    for (const GroupSlowdown& each : found.dataParallelRanks)
+      ranks[each.number] = each.slowdown;
+    std::map<std::int64_t, double> stages;
+    for (const GroupSlowdown& each : found.stages)
+      stages[each.number] = each.slowdown;
+    std::vector<std::uint32_t> workers(job_.workers.size());
+    std::iota(workers.begin(), workers.end(), 0U);
+    const auto slowdown = [&](std::uint32_t index) {
+      const Worker& worker = job_.workers[index];
+      return std::min(ranks[worker.dataParallel], stages[worker.stage]);
+    };
+    std::stable_sort(workers.begin(), workers.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return slowdown(a) > slowdown(b);
+    });
+    workers.resize(std::max<std::size_t>(1, workers.size() * kSlowestPercent / 100));
+    return workers;
   }
 
   void addTypes(Slowdown& found) {

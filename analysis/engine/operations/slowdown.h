@@ -2,7 +2,7 @@
 // same time; and which operations, workers and stages make it so. Free functions; any thread.
 //
 // Source: "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI'25),
-// sections 3 and 4: S, its decomposition, and M_S. All replays are without launch delays.
+// sections 3 to 5: S, its decomposition, M_W and M_S. All replays are without launch delays.
 #pragma once
 
 #include "analysis/engine/operations/operation_graph.h"
@@ -35,6 +35,10 @@ struct Slowdown {
   // M_S, the imbalance of stages: the part of ownNs − idealNs that goes if only the last stage gets
   // ideal durations. 0 if both are equal.
   double lastStageShare = 0;
+  // M_W: the same for the slowest workers, 3 % of all and at least one. A worker is as slow as its
+  // data-parallel rank or its stage, whichever is less. Indices, the slowest first.
+  double slowestWorkersShare = 0;
+  std::vector<std::uint32_t> slowestWorkers;
 };
 
 // NotFound: the job takes no time.

@@ -58,6 +58,8 @@ TEST(Slowdown, TheLastStagesShareIsWhatItsIdealSaves) {
   ASSERT_EQ(found->dataParallelRanks.size(), 2U);
   EXPECT_DOUBLE_EQ(found->dataParallelRanks[0].slowdown, 1);
   EXPECT_DOUBLE_EQ(found->dataParallelRanks[1].slowdown, 1.5);
+  EXPECT_THAT(found->slowestWorkers, ::testing::ElementsAre(1U));
+  EXPECT_DOUBLE_EQ(found->slowestWorkersShare, 1);
 }
 
 TEST(Slowdown, CommunicationIsIdealAtItsMedian) {

@@ -1,4 +1,7 @@
 // Operation-level traces as rows.
+#include "analysis/ingest/operations/operation_importer.h"
+
+#include "tests/ingest/import/damaged_files.h"
 #include "tests/ingest/trace_event/trace_event_fixture.h"
 
 #include <fmt/format.h>
@@ -193,6 +196,25 @@ TEST_F(OperationImporterTest, StepsInOtherFilesAreArguments) {
   importEvents({spanOf("user_annotation", "a", R"("ts": 1, "dur": 1)", R"({"step": "first"})")});
   EXPECT_EQ(rows("SELECT key AS concat_row FROM meta WHERE key = 'operation_level'"), "");
   EXPECT_TRUE(summary_.warnings.empty());
+}
+
+TEST_F(OperationImporterTest, SurvivesDamage) {
+  std::vector<std::string> events = fourWorkers();
+  for (int at = 200; at < 220; ++at)
+    events.push_back(operation("forward-compute", 0, 0, at, 1));
+  const std::string damaged = folder_ / "damaged.json";
+  const test::DamageCount count = test::importDamaged(
+      fmt::format("[{}]", fmt::join(events, ", ")),
+      damaged,
+      1000,
+      [&](store::TraceWriter& writer) -> Result<void> {
+        SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(damaged));
+        auto imported =
+            OperationImporter(writer, folder_.path(), "host", {}).import(std::move(source));
+        return imported ? Result<void>() : std::move(imported).error();
+      });
+  EXPECT_GT(count.whole, 300);
+  EXPECT_GT(count.refused, 10);
 }
 
 TEST(OperationLayout, ReadsSizesInAnyOrder) {
