@@ -99,45 +99,65 @@ Result<void> checkTimes(const OperationRow& row) {
                            *row.durNs)};
 }
 
+class RowReader {
+ public:
+  explicit RowReader(const store::Database& trace) : trace_(trace) {}
+
+  Result<OperationRows> read() {
+    SONDE_TRY(checkIsOperationLevel(trace_));
+    SONDE_TRY(readWorkers(trace_, found_));
+    for (const Worker& worker : found_.workers)
+      workers_.emplace(worker.processId, static_cast<std::uint32_t>(workers_.size()));
+    SONDE_TRY(store::forEach<OperationRow>(
+        trace_, kOperations, [this](const OperationRow& row) { return add(row); }));
+    if (steps_.empty())
+      return notFound("the trace has no operation that belongs to a step");
+    sortSteps();
+    return std::move(found_);
+  }
+
+ private:
+  Result<void> add(const OperationRow& row) {
+    const auto type = model::operationTypeOf(row.type);
+    const auto worker = workers_.find(row.processId);
+    if (!type || worker == workers_.end()) {
+      ++found_.unknown;
+      return {};
+    }
+    if (!row.step || !row.durNs) {
+      ++found_.stepless;
+      return {};
+    }
+    SONDE_TRY(checkTimes(row));
+    steps_[*row.step].push_back({row.sliceId,
+                                 row.threadId,
+                                 worker->second,
+                                 *type,
+                                 row.chunk.value_or(-1),
+                                 row.beginNs,
+                                 *row.durNs});
+    return {};
+  }
+
+  void sortSteps() {
+    for (auto& [number, operations] : steps_) {
+      std::sort(operations.begin(), operations.end(), [](const Operation& a, const Operation& b) {
+        return std::tie(a.beginNs, a.sliceId) < std::tie(b.beginNs, b.sliceId);
+      });
+      found_.steps.push_back({number, std::move(operations)});
+    }
+  }
+
+  const store::Database& trace_;
+  OperationRows found_;
+  std::unordered_map<std::int64_t, std::uint32_t> workers_;  // index by process
+  std::map<std::int64_t, std::vector<Operation>> steps_;     // by number
+};
+
 }  // namespace
 
 Result<OperationRows> readOperations(const store::Database& trace) {
-  SONDE_TRY(checkIsOperationLevel(trace));
-  OperationRows found;
-  SONDE_TRY(readWorkers(trace, found));
-  std::unordered_map<std::int64_t, std::uint32_t> workers;  // by process
-  for (const Worker& worker : found.workers)
-    workers.emplace(worker.processId, static_cast<std::uint32_t>(workers.size()));
-  std::map<std::int64_t, std::vector<Operation>> steps;
-  const auto add = [&](const OperationRow& row) -> Result<void> {
-    const auto type = model::operationTypeOf(row.type);
-    const auto worker = workers.find(row.processId);
-    if (!type || worker == workers.end()) {
-      ++found.unknown;
-    } else if (!row.step || !row.durNs) {
-      ++found.stepless;
-    } else {
-      SONDE_TRY(checkTimes(row));
-      steps[*row.step].push_back({row.sliceId,
-                                  row.threadId,
-                                  worker->second,
-                                  *type,
-                                  row.chunk.value_or(-1),
-                                  row.beginNs,
-                                  *row.durNs});
-    }
-    return {};
-  };
-  SONDE_TRY(store::forEach<OperationRow>(trace, kOperations, add));
-  if (steps.empty())
-    return notFound("the trace has no operation that belongs to a step");
-  for (auto& [number, operations] : steps) {
-    std::sort(operations.begin(), operations.end(), [](const Operation& a, const Operation& b) {
-      return std::tie(a.beginNs, a.sliceId) < std::tie(b.beginNs, b.sliceId);
-    });
-    found.steps.push_back({number, std::move(operations)});
-  }
-  return found;
+  return RowReader(trace).read();
 }
 
 }  // namespace sonde::engine::operations

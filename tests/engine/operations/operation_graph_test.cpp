@@ -102,7 +102,7 @@ TEST(OperationGraph, CollectivesMeetInTheirGroups) {
   Job job(2, 2);  // workers: data-parallel rank 0 with stages 0 and 1, then rank 1
   std::vector<std::int64_t> layernorms, embeddings, scatters, clips, optimizers;
   for (std::uint32_t worker = 0; worker < 4; ++worker) {
-    const std::int64_t end = 10 * (worker + 1);
+    const std::int64_t end = 10 * (std::int64_t{worker} + 1);
     job.add(worker, Type::Backward, {0, end});
     layernorms.push_back(job.add(worker, Type::LayernormAllReduce, {end, end + 1}));
     embeddings.push_back(job.add(worker, Type::EmbeddingAllReduce, {60, 61}));
@@ -113,6 +113,7 @@ TEST(OperationGraph, CollectivesMeetInTheirGroups) {
   const OperationGraph made = job.graph();
   const auto begins = [&](const std::vector<std::int64_t>& slices) {
     std::vector<std::int64_t> found;
+    found.reserve(slices.size());
     for (const std::int64_t slice : slices)
       found.push_back(replayedBegin(made, slice));
     return found;

@@ -12,13 +12,12 @@ using Type = model::OperationType;
 // Two steps; the forwards take 10 µs and 30 µs, the sends 1 and 1, the receives 1 and 7.
 OperationGraph slowLastStage() {
   Job job(1, 2);
-  for (const int step : {0, 1}) {
-    const std::int64_t at = 1000 * step;
-    if (step > 0)
+  for (const std::int64_t at : {0, 1000}) {
+    if (at > 0)
       job.nextStep();
     job.add(0, Type::Forward, {at, at + 10});
     job.add(0, Type::ForwardSend, {at + 10, at + 11});
-    job.add(1, Type::ForwardReceive, {at + 10, at + (step == 0 ? 11 : 17)});
+    job.add(1, Type::ForwardReceive, {at + 10, at + (at == 0 ? 11 : 17)});
     job.add(1, Type::Forward, {at + 20, at + 50});
   }
   return job.graph();

@@ -13,14 +13,12 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string operation(const std::string& type, int pid, int tid, int at, int dur, int step = 7) {
-  return fmt::format(R"({{"ph": "X", "cat": "{0}", "name": "{0}", "pid": {1}, "tid": {2},
-      "ts": {3}, "dur": {4}, "args": {{"step": {5}, "model_chunk": 0, "mb_id": 1, "seq_id": 2}}}})",
-                     type,
-                     pid,
-                     tid,
-                     at,
-                     dur,
-                     step);
+  const std::string args =
+      fmt::format(R"({{"step": {}, "model_chunk": 0, "mb_id": 1, "seq_id": 2}})", step);
+  const std::string place = fmt::format(R"("pid": {}, "tid": {}, )", pid, tid);
+  const std::string time = fmt::format(R"("ts": {}, "dur": {}, )", at, dur);
+  return R"({"ph": "X", "cat": ")" + type + R"(", "name": ")" + type + R"(", )" + place + time +
+         R"("args": )" + args + "}";
 }
 
 std::string threadName(int pid, int tid, const std::string& name) {
@@ -176,10 +174,10 @@ TEST_F(OperationImporterTest, CountsBadInput) {
   std::vector<std::string> events = fourWorkers();
   events.push_back(operation("warm-up", 0, 0, 10, 1));
   events.push_back(operation("forward-compute", 0, 0, 300, -4));
-  events.push_back(R"({"ph": "X", "name": "gc", "pid": 0, "tid": 0, "ts": 400, "dur": 1})");
-  events.push_back(R"({"ph": "X", "name": "gc", "pid": "x", "tid": 0, "ts": 400, "dur": 1})");
-  events.push_back(R"({"ph": "X", "name": "gc", "pid": 0, "tid": 0, "ts": "?", "dur": 1})");
-  events.push_back(R"({"ph": "i", "name": "gc", "pid": 0, "tid": 0, "ts": 400})");
+  events.emplace_back(R"({"ph": "X", "name": "gc", "pid": 0, "tid": 0, "ts": 400, "dur": 1})");
+  events.emplace_back(R"({"ph": "X", "name": "gc", "pid": "x", "tid": 0, "ts": 400, "dur": 1})");
+  events.emplace_back(R"({"ph": "X", "name": "gc", "pid": 0, "tid": 0, "ts": "?", "dur": 1})");
+  events.emplace_back(R"({"ph": "i", "name": "gc", "pid": 0, "tid": 0, "ts": 400})");
   importEvents(events);
   EXPECT_EQ(rows("SELECT count(*) || '' AS concat_row FROM slice"), "7");
   EXPECT_EQ(rows("SELECT reason || '=' || count AS concat_row FROM loss ORDER BY reason"),
