@@ -7,18 +7,27 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <utility>
+
 namespace sonde::ingest {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string operation(const std::string& type, int pid, int tid, int at, int dur, int step = 7) {
+using Pair = std::pair<int, int>;
+
+// `place`: pid and tid. `time`: begin and duration.
+std::string operation(const std::string& type, Pair place, Pair time, int step = 7) {
   const std::string args =
       fmt::format(R"({{"step": {}, "model_chunk": 0, "mb_id": 1, "seq_id": 2}})", step);
-  const std::string place = fmt::format(R"("pid": {}, "tid": {}, )", pid, tid);
-  const std::string time = fmt::format(R"("ts": {}, "dur": {}, )", at, dur);
-  return R"({"ph": "X", "cat": ")" + type + R"(", "name": ")" + type + R"(", )" + place + time +
-         R"("args": )" + args + "}";
+  return fmt::format(
+      R"({{"ph": "X", "cat": "{0}", "name": "{0}", "pid": {1}, "tid": {2}, "ts": {3}, "dur": {4}, "args": {5}}})",
+      type,
+      place.first,
+      place.second,
+      time.first,
+      time.second,
+      args);
 }
 
 std::string threadName(int pid, int tid, const std::string& name) {
@@ -36,7 +45,7 @@ std::vector<std::string> fourWorkers() {
     for (const int stage : {0, 1}) {
       const int tid = 5 * (4 * stage + 2 * pid);
       events.push_back(threadName(pid, tid, fmt::format("PP rank {}, TP rank 0, compute", stage)));
-      events.push_back(operation("forward-compute", pid, tid, 100 + 10 * stage, 10));
+      events.push_back(operation("forward-compute", {pid, tid}, {100 + 10 * stage, 10}));
     }
   return events;
 }
@@ -70,8 +79,8 @@ TEST_F(OperationImporterTest, MakesAProcessOfEachWorker) {
 TEST_F(OperationImporterTest, NamesAndArgumentsStay) {
   std::vector<std::string> events = fourWorkers();
   for (const char* const type : {"backward-compute", "gc", "optimizer", "optimizer-clip-main-grad"})
-    events.push_back(operation(type, 0, 0, 200, 10));
-  events.push_back(operation("params-all-gather", 0, 3, 50, 10));
+    events.push_back(operation(type, {0, 0}, {200, 10}));
+  events.push_back(operation("params-all-gather", {0, 3}, {50, 10}));
   events.push_back(threadName(0, 3, "PP rank 0, TP rank 0, dp-comm"));
   importEvents(events);
   EXPECT_EQ(rows("SELECT DISTINCT text || '=' || kind AS concat_row FROM slice JOIN string ON "
@@ -87,8 +96,8 @@ TEST_F(OperationImporterTest, NamesAndArgumentsStay) {
 TEST_F(OperationImporterTest, AStepOfAWorkerIsAnIteration) {
   std::vector<std::string> events = fourWorkers();
   events.push_back(threadName(0, 1, "PP rank 0, TP rank 0, pp-comm"));
-  events.push_back(operation("forward-send", 0, 1, 105, 20));
-  events.push_back(operation("forward-compute", 0, 0, 1000, 10, 8));
+  events.push_back(operation("forward-send", {0, 1}, {105, 20}));
+  events.push_back(operation("forward-compute", {0, 0}, {1000, 10}, 8));
   importEvents(events);
   EXPECT_EQ(rows("SELECT process_id || '/' || number || ':' || start_ns || '+' || dur_ns AS "
                  "concat_row FROM iteration"),
@@ -100,8 +109,8 @@ TEST_F(OperationImporterTest, SendsAndReceivesOverlapOnLanes) {
   std::vector<std::string> events = fourWorkers();
   events.push_back(threadName(0, 1, "PP rank 0, TP rank 0, pp-comm"));
   for (const char* const type : {"forward-send", "backward-recv"})
-    events.push_back(operation(type, 0, 1, 110, 5));
-  events.push_back(operation("forward-send", 0, 1, 120, 5));
+    events.push_back(operation(type, {0, 1}, {110, 5}));
+  events.push_back(operation("forward-send", {0, 1}, {120, 5}));
   importEvents(events);
   EXPECT_EQ(rows("SELECT start_ns || ':' || lane || ':' || depth || ':' || ifnull(parent_id, '-') "
                  "AS concat_row FROM slice WHERE kind = 'collective' ORDER BY start_ns, lane"),
@@ -113,7 +122,7 @@ TEST_F(OperationImporterTest, WithoutUsableTidsRanksAreCounted) {
   for (const int pid : {0, 1})
     for (const int stage : {0, 1}) {
       events.push_back(threadName(pid, stage, fmt::format("PP rank {}, compute", stage)));
-      events.push_back(operation("forward-compute", pid, stage, 100, 10));
+      events.push_back(operation("forward-compute", {pid, stage}, {100, 10}));
     }
   importEvents(events);
   EXPECT_EQ(workers(), "0:4:0,0 2:4:0,1 1:4:1,0 3:4:1,1");
@@ -123,7 +132,7 @@ TEST_F(OperationImporterTest, ALayoutNamesTheStages) {
   std::vector<std::string> events;
   for (const int pid : {0, 1})
     for (const int tid : {10 * pid, 10 * pid + 1, 10 * pid + 40})
-      events.push_back(operation("forward-compute", pid, tid, 100, 10));
+      events.push_back(operation("forward-compute", {pid, tid}, {100, 10}));
   EXPECT_THAT(refusal(events).message, HasSubstr("--layout dp=N,pp=N,tp=N"));
   EXPECT_EQ(refusal(events).code, ErrorCode::Unsupported);
   layout_ = {2, 2, 4};
@@ -147,7 +156,7 @@ TEST_F(OperationImporterTest, RefusesLayoutsThatContradictTheFile) {
     EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
   }
   layout_ = {1, 2, 1};
-  const Error groups = refusal({operation("forward-compute", 0, 0, 1, 1)});
+  const Error groups = refusal({operation("forward-compute", {0, 0}, {1, 1})});
   EXPECT_THAT(groups.message, HasSubstr("the layout has 2 stages, but pid 0 has 1 groups"));
   const Error other = refusal({spanOf("cpu_op", "aten::mm", R"("ts": 1, "dur": 1)")});
   EXPECT_THAT(other.message, HasSubstr("leave out --layout"));
@@ -156,13 +165,13 @@ TEST_F(OperationImporterTest, RefusesLayoutsThatContradictTheFile) {
 TEST_F(OperationImporterTest, RefusesIncompleteJobs) {
   std::vector<std::string> events = fourWorkers();
   events.push_back(threadName(1, 100, "PP rank 3, TP rank 0, compute"));
-  events.push_back(operation("forward-compute", 1, 100, 1, 1));
+  events.push_back(operation("forward-compute", {1, 100}, {1, 1}));
   const Error missing = refusal(events);
   EXPECT_THAT(missing.message, HasSubstr("pid 0 has no operation of stage 2, and the job has 4"));
   EXPECT_EQ(missing.code, ErrorCode::Unsupported);
   events = fourWorkers();
   events.push_back(threadName(0, 5, "PP rank 0, TP rank 1, compute"));
-  events.push_back(operation("forward-compute", 0, 5, 1, 1));
+  events.push_back(operation("forward-compute", {0, 5}, {1, 1}));
   EXPECT_THAT(refusal(events).message, HasSubstr("tensor-parallel ranks of pid 0, stage 0"));
   const std::string whole = fmt::format("[{}]", fmt::join(fourWorkers(), ", "));
   const auto two = import({whole, whole});
@@ -172,8 +181,8 @@ TEST_F(OperationImporterTest, RefusesIncompleteJobs) {
 
 TEST_F(OperationImporterTest, CountsBadInput) {
   std::vector<std::string> events = fourWorkers();
-  events.push_back(operation("warm-up", 0, 0, 10, 1));
-  events.push_back(operation("forward-compute", 0, 0, 300, -4));
+  events.push_back(operation("warm-up", {0, 0}, {10, 1}));
+  events.push_back(operation("forward-compute", {0, 0}, {300, -4}));
   events.emplace_back(R"({"ph": "X", "name": "gc", "pid": 0, "tid": 0, "ts": 400, "dur": 1})");
   events.emplace_back(R"({"ph": "X", "name": "gc", "pid": "x", "tid": 0, "ts": 400, "dur": 1})");
   events.emplace_back(R"({"ph": "X", "name": "gc", "pid": 0, "tid": 0, "ts": "?", "dur": 1})");
@@ -199,7 +208,7 @@ TEST_F(OperationImporterTest, StepsInOtherFilesAreArguments) {
 TEST_F(OperationImporterTest, SurvivesDamage) {
   std::vector<std::string> events = fourWorkers();
   for (int at = 200; at < 220; ++at)
-    events.push_back(operation("forward-compute", 0, 0, at, 1));
+    events.push_back(operation("forward-compute", {0, 0}, {at, 1}));
   const std::string damaged = folder_ / "damaged.json";
   const test::DamageCount count = test::importDamaged(
       fmt::format("[{}]", fmt::join(events, ", ")),
