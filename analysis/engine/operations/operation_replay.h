@@ -11,8 +11,8 @@ namespace sonde::engine::operations {
 // measured times. An iteration of a rank lasts from the begin of its step, which is the same for
 // all ranks, to the rank's last end; that of the job lasts to the last end of all ranks.
 //
-// `error` is the mean over the steps. `gapShare` is the part of the measured
-// critical paths that is launch delay. NotFound: the job takes no time.
+// `error` is the mean over the steps. `gapShare` is the part of the measured critical paths that is
+// launch delay. NotFound: the job takes no time.
 Result<replay::ReplayReport> replayOperations(const OperationGraph& job);
 
 }  // namespace sonde::engine::operations
