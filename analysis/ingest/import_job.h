@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/ingest/import/imported_file.h"
+#include "analysis/ingest/import_summary.h"
 #include "analysis/ingest/input/file_format.h"
 #include "analysis/ingest/operations/operation_layout.h"
 #include "analysis/store/trace_writer.h"
@@ -20,13 +21,6 @@
 #include <vector>
 
 namespace sonde::ingest {
-
-struct ImportSummary {
-  std::map<std::string, std::uint64_t> read;     // events by the file's own category
-  std::map<std::string, std::uint64_t> dropped;  // by reason
-  std::uint64_t kept = 0;                        // events that became rows
-  std::vector<std::string> warnings;             // one line each, with the file's name
-};
 
 class ImportJob {
  public:
