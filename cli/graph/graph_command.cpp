@@ -1,3 +1,4 @@
+#include "analysis/engine/operations/job_view.h"
 #include "analysis/engine/stragglers/trace_work.h"
 #include "analysis/store/trace_name.h"
 #include "cli/breakdown/breakdown_plot.h"
@@ -55,6 +56,7 @@ class GraphCommand : public Command {
 
  private:
   Result<void> checkPlot() const;
+  Result<void> readJob(const store::Database& trace, GraphView& view) const;
   Result<GraphView> read();
   Result<void> show(const GraphView& view) const;
   std::int64_t iteration_ = -1;
@@ -66,10 +68,32 @@ class GraphCommand : public Command {
   std::vector<std::string> traces_;
 };
 
+// Adds the graph, and the slow ranks if they are asked for.
+Result<void> GraphCommand::readJob(const store::Database& trace, GraphView& view) const {
+  namespace operations = engine::operations;
+  namespace stragglers = engine::stragglers;
+  SONDE_TRY_ASSIGN(const bool hasOperations, operations::isOperationLevel(trace));
+  if (!hasOperations) {
+    SONDE_TRY_ASSIGN(view.trace, engine::graph::readGraph(trace));
+    if (criticalPath_) {
+      SONDE_TRY_ASSIGN(const stragglers::Work work, stragglers::workOf(trace, view.trace));
+      view.stragglers = stragglers::findStragglers(work);
+    }
+    return {};
+  }
+  SONDE_TRY_ASSIGN(const operations::OperationGraph job, operations::readOperationGraph(trace));
+  view.trace = operations::traceGraphOf(job);
+  if (criticalPath_) {
+    const std::vector<std::int64_t> none(job.graph.nodes(), 0);
+    view.stragglers = stragglers::findStragglers(operations::workOf(job, none));
+  }
+  return {};
+}
+
 Result<GraphView> GraphCommand::read() {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   GraphView view;
-  SONDE_TRY_ASSIGN(view.trace, engine::graph::readGraph(job.database()));
+  SONDE_TRY(readJob(job.database(), view));
   const auto only = iteration_ < 0 ? std::nullopt : std::optional(iteration_);
   view.paths = critical::pathsOf(view.trace, only);
   if (view.paths.empty())
@@ -82,11 +106,6 @@ Result<GraphView> GraphCommand::read() {
   }
   view.shares = critical::sharesOf(view.parts);
   view.slacks = critical::laneSlacks(view.trace.graph, view.paths);
-  if (!criticalPath_)
-    return view;
-  SONDE_TRY_ASSIGN(const engine::stragglers::Work work,
-                   engine::stragglers::workOf(job.database(), view.trace));
-  view.stragglers = engine::stragglers::findStragglers(work);
   return view;
 }
 

@@ -1,4 +1,5 @@
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/operations/operation_replay.h"
 #include "analysis/engine/replay/replay_report.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
@@ -119,6 +120,13 @@ class ReplayCommand : public Command {
  private:
   Result<ReplayReport> read() {
     SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
+    SONDE_TRY_ASSIGN(const bool hasOperations,
+                     engine::operations::isOperationLevel(job.database()));
+    if (hasOperations) {
+      SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
+                       engine::operations::readOperationGraph(job.database()));
+      return engine::operations::replayOperations(graph);
+    }
     SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph,
                      engine::graph::readGraph(job.database()));
     return engine::replay::replayReport(job.database(), graph, judge_);

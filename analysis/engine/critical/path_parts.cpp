@@ -3,6 +3,8 @@
 #include "analysis/engine/critical/thread_labels.h"
 #include "analysis/store/read_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -43,8 +45,10 @@ class Namer {
   Result<std::string> textOf(std::int64_t nameId);
   Result<std::string> workName(graph::NodeIndex node);
 
-  bool isHost(const Element& each) const {
-    return each.cause == Cause::Node && graph_.kind[each.node] == NodeKind::Host;
+  // Whether the slices inside of the node say what it did. A node with a row is that slice.
+  bool hasSlices(const Element& each) const {
+    return each.cause == Cause::Node && graph_.kind[each.node] == NodeKind::Host &&
+           graph_.row[each.node] == 0;
   }
   PathCause causeOfElement(const Element& each) const;
 
@@ -59,7 +63,7 @@ class Namer {
 Result<void> Namer::splitThreads() {
   std::map<LaneIndex, std::vector<ThreadStretch>> threads;
   for (std::size_t i = 0; i < path_.size(); ++i)
-    if (isHost(path_[i]))
+    if (hasSlices(path_[i]))
       threads[graph_.lane[path_[i].node]].push_back({i, path_[i].beginNs, path_[i].endNs});
   for (const auto& [lane, stretches] : threads) {
     SONDE_TRY(labelThread(trace_, graph_.lanes[lane].id, stretches, [&](const ThreadLabel& label) {
@@ -103,11 +107,12 @@ Result<std::string> Namer::workName(graph::NodeIndex node) {
   if (graph_.row[node] == 0)
     return std::string();
   const bool isCopy = graph_.kind[node] == NodeKind::Copy;
+  const bool isThread = graph_.lanes[graph_.lane[node]].kind == graph::LaneKind::Thread;
+  const char* const table = isThread ? "slice" : isCopy ? "copy" : "kernel";
   SONDE_TRY_ASSIGN(
       store::Statement rows,
-      trace_.prepare(
-          isCopy ? "SELECT n.text FROM copy c JOIN string n ON n.id = c.name_id WHERE c.id = ?"
-                 : "SELECT n.text FROM kernel k JOIN string n ON n.id = k.name_id WHERE k.id = ?"));
+      trace_.prepare(fmt::format(
+          "SELECT n.text FROM {} r JOIN string n ON n.id = r.name_id WHERE r.id = ?", table)));
   rows.bind(1, graph_.row[node]);
   std::string text;
   SONDE_TRY(store::forEach<Name>(rows, [&](const Name& name) { text = name.text; }));
@@ -117,7 +122,7 @@ Result<std::string> Namer::workName(graph::NodeIndex node) {
 Result<void> Namer::addParts(std::size_t index) {
   const Element& each = path_[index];
   const LaneIndex lane = graph_.lane[each.node];
-  if (isHost(each)) {
+  if (hasSlices(each)) {
     for (const ThreadLabel& label : labels_[index]) {
       SONDE_TRY_ASSIGN(std::string text, textOf(label.nameId));
       parts_.push_back({lane, each.node, label.cause, std::move(text), label.beginNs, label.endNs});
@@ -125,9 +130,7 @@ Result<void> Namer::addParts(std::size_t index) {
     return {};
   }
   std::string what;
-  if (graph_.lanes[lane].kind == graph::LaneKind::Stream) {
-    SONDE_TRY_ASSIGN(what, workName(each.node));
-  }
+  SONDE_TRY_ASSIGN(what, workName(each.node));
   parts_.push_back(
       {lane, each.node, causeOfElement(each), std::move(what), each.beginNs, each.endNs});
   return {};

@@ -3,8 +3,12 @@
 #include "analysis/engine/graph/graph_builder.h"
 #include "analysis/engine/operations/step_needs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -42,18 +46,21 @@ class Builder {
     made_.operations.push_back(row == nullptr ? NodeOperation()
                                               : NodeOperation{row->worker, row->type});
     hasNeeds_.push_back(false);
+    isNeeded_.push_back(false);
     return builder_.addNode(
         lane, kind, beginNs, row == nullptr ? 0 : row->durNs, row == nullptr ? 0 : row->sliceId);
   }
   void addEdge(NodeIndex from, NodeIndex to, EdgeKind kind) {
     builder_.addEdge(from, to, kind);
     hasNeeds_[to] = true;
+    isNeeded_[from] = true;
   }
 
   void addStep(const Step& step);
   void addOperations(const Step& step, const StepNeeds& needs);
   void addMeeting(const Step& step, const std::vector<std::uint32_t>& members);
   LaneIndex laneOf(const Operation& operation);
+  std::string nameOf(const Operation& operation) const;
 
   const OperationRows& rows_;
   OperationGraph made_;
@@ -62,6 +69,7 @@ class Builder {
   // By thread and type of send or receive; one for all other types.
   std::map<std::pair<std::int64_t, OperationType>, LaneIndex> lanes_;
   std::vector<bool> hasNeeds_;  // by node
+  std::vector<bool> isNeeded_;  // by node
   // By operation of the current step: its node, and the node that its needs lead to.
   std::vector<NodeIndex> nodes_;
   std::vector<NodeIndex> arrivals_;
@@ -70,6 +78,16 @@ class Builder {
 bool isTransfer(OperationType type) {
   return type == OperationType::ForwardSend || type == OperationType::ForwardReceive ||
          type == OperationType::BackwardSend || type == OperationType::BackwardReceive;
+}
+
+// The worker, and what the lane does.
+std::string Builder::nameOf(const Operation& operation) const {
+  const Worker& worker = rows_.workers[operation.worker];
+  const std::string_view does = isTransfer(operation.type)               ? word(operation.type)
+                                : model::isCommunication(operation.type) ? "communication"
+                                                                         : "computing";
+  return fmt::format(
+      "stage {} of data-parallel rank {}, {}", worker.stage, worker.dataParallel, does);
 }
 
 LaneIndex Builder::laneOf(const Operation& operation) {
@@ -82,7 +100,8 @@ LaneIndex Builder::laneOf(const Operation& operation) {
                                            .id = operation.threadId,
                                            .processId = worker.processId,
                                            .hostId = worker.hostId,
-                                           .rank = worker.rank});
+                                           .rank = worker.rank,
+                                           .name = nameOf(operation)});
   lanes_.emplace(std::pair(operation.threadId, type), lane);
   return lane;
 }
@@ -104,10 +123,18 @@ void Builder::addStep(const Step& step) {
             : each.isOrder ? EdgeKind::Order
                            : EdgeKind::Data);
   }
-  nodes.end = static_cast<NodeIndex>(made_.operations.size());
-  for (NodeIndex node = nodes.anchor + 1; node < nodes.end; ++node)
+  const auto behind = static_cast<NodeIndex>(made_.operations.size());
+  for (NodeIndex node = nodes.anchor + 1; node < behind; ++node)
     if (!hasNeeds_[node])
       addEdge(nodes.anchor, node, EdgeKind::Order);
+  std::int64_t lastNs = builder_.soFar().beginNs[nodes.anchor];
+  for (NodeIndex node = nodes.anchor; node < behind; ++node)
+    lastNs = std::max(lastNs, builder_.soFar().endNs(node));
+  nodes.last = addNode(meetings_, NodeKind::Meeting, lastNs, nullptr);
+  nodes.end = nodes.last + 1;
+  for (NodeIndex node = nodes.anchor; node < behind; ++node)
+    if (!isNeeded_[node])
+      addEdge(node, nodes.last, EdgeKind::Arrival);
   made_.steps.push_back(nodes);
 }
 

@@ -28,10 +28,12 @@ struct NodeOperation {
   model::OperationType type = model::OperationType::Forward;
 };
 
-// The nodes of a step: [anchor, end). The first is its begin.
+// The nodes of a step: [anchor, end). The first is its begin, and the last one its end: a Meeting
+// that needs all others.
 struct StepNodes {
   std::int64_t number = 0;
   graph::NodeIndex anchor = 0;
+  graph::NodeIndex last = 0;
   graph::NodeIndex end = 0;
 };
 

@@ -61,10 +61,8 @@ struct OperationRow {
 };
 
 Result<void> checkIsOperationLevel(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(store::Statement found,
-                   trace.prepare("SELECT 1 FROM meta WHERE key = 'operation_level'"));
-  SONDE_TRY_ASSIGN(const bool any, found.step());
-  if (any)
+  SONDE_TRY_ASSIGN(const bool isOne, isOperationLevel(trace));
+  if (isOne)
     return {};
   return Error{ErrorCode::Unsupported,
                "the trace does not have the operations of all workers of a job (sonde import)"};
@@ -155,6 +153,12 @@ class RowReader {
 };
 
 }  // namespace
+
+Result<bool> isOperationLevel(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(store::Statement found,
+                   trace.prepare("SELECT 1 FROM meta WHERE key = 'operation_level'"));
+  return found.step();
+}
 
 Result<OperationRows> readOperations(const store::Database& trace) {
   return RowReader(trace).read();

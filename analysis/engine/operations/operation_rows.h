@@ -45,6 +45,9 @@ struct OperationRows {
   std::int64_t stepless = 0;    // operations without a step or an end, left out
 };
 
+// Whether the trace is one.
+Result<bool> isOperationLevel(const store::Database& trace);
+
 // Unsupported: it is no operation-level trace. NotFound: it has no operation of a step. Corrupt: a
 // worker occurs twice, or a time is not valid.
 Result<OperationRows> readOperations(const store::Database& trace);

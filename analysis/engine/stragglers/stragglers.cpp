@@ -60,8 +60,9 @@ class Finder {
     base_ = stepTimes(work_.graph.durNs);
     stepNs_ = meanOf(base_);
     std::vector<Straggler> found;
-    for (const std::uint32_t rank : candidates())
-      if (auto one = judge(rank))
+    const std::vector<std::uint32_t> ranks = candidates();
+    for (const std::uint32_t rank : ranks)
+      if (auto one = judge(rank, ranks))
         found.push_back(std::move(*one));
     std::stable_sort(found.begin(), found.end(), [](const Straggler& a, const Straggler& b) {
       return a.ns > b.ns;
@@ -160,32 +161,50 @@ class Finder {
     return total;
   }
 
-  // The durations if the rank did this work as fast as its peers; nullopt: all of its work.
-  std::vector<std::int64_t> durationsWithout(std::uint32_t rank,
-                                             std::optional<std::uint32_t> what) const {
-    std::map<std::uint32_t, double> ratios;
-    for (const Excess& each : excesses_.at(rank))
-      if (!what || each.what == *what)
-        ratios[each.what] = each.ratio;
+  // Work that is to take a rank no longer than its peers; `what` none: all of its work.
+  struct Edit {
+    std::uint32_t rank;
+    std::optional<std::uint32_t> what;
+  };
+  using Edits = std::vector<Edit>;
+
+  std::vector<std::int64_t> durationsWith(const Edits& edits) const {
+    std::map<Key, double> ratios;
+    for (const Edit& edit : edits)
+      for (const Excess& each : excesses_.at(edit.rank))
+        if (!edit.what || each.what == *edit.what)
+          ratios[{each.what, edit.rank}] = each.ratio;
     std::vector<std::int64_t> durations = work_.graph.durNs;
-    for (const WorkPart& part : work_.parts) {
-      const auto ratio = part.rank == rank ? ratios.find(part.what) : ratios.end();
-      if (ratio != ratios.end())
+    for (const WorkPart& part : work_.parts)
+      if (const auto ratio = ratios.find({part.what, part.rank}); ratio != ratios.end())
         durations[part.node] -= std::llround(static_cast<double>(part.ns) * (1 - ratio->second));
-    }
     return durations;
   }
 
-  // The time that each step gains.
-  Times gainsOf(std::uint32_t rank, std::optional<std::uint32_t> what) const {
-    Times gains = stepTimes(durationsWithout(rank, what));
+  // The time that each step gains by `edits`, if `before` had been made already.
+  Times gainsOf(const Edits& edits, const Edits& before) const {
+    Edits all = before;
+    all.insert(all.end(), edits.begin(), edits.end());
+    const Times from = before.empty() ? base_ : stepTimes(durationsWith(before));
+    Times gains = stepTimes(durationsWith(all));
     for (std::size_t step = 0; step < gains.size(); ++step)
-      gains[step] = base_[step] - gains[step];
+      gains[step] = from[step] - gains[step];
     return gains;
   }
 
-  std::optional<Straggler> judge(std::uint32_t rank) const {
-    const Times gains = gainsOf(rank, std::nullopt);
+  // If two ranks are equally slow, the job gains nothing without one of them. So a rank's loss is
+  // the mean of two gains: without it alone, and without it where all others are as fast as their
+  // peers.
+  std::optional<Straggler> judge(std::uint32_t rank,
+                                 const std::vector<std::uint32_t>& ranks) const {
+    Edits others;
+    for (const std::uint32_t other : ranks)
+      if (other != rank)
+        others.push_back({other, std::nullopt});
+    Times gains = gainsOf({{rank, std::nullopt}}, {});
+    const Times last = others.empty() ? gains : gainsOf({{rank, std::nullopt}}, others);
+    for (std::size_t step = 0; step < gains.size(); ++step)
+      gains[step] = (gains[step] + last[step]) / 2;
     const double mean = meanOf(gains);
     if (mean < kLeastShare * stepNs_ || mean < kStandardErrors * standardErrorOf(gains))
       return std::nullopt;
@@ -196,7 +215,7 @@ class Finder {
     double most = -1;
     const std::vector<Excess>& all = excesses_.at(rank);
     for (std::size_t i = 0; i < std::min(kMostOperations, all.size()); ++i) {
-      const double gain = meanOf(gainsOf(rank, all[i].what));
+      const double gain = meanOf(gainsOf({{rank, all[i].what}}, others));
       if (gain > most) {
         most = gain;
         found.operation = work_.what[all[i].what].name;

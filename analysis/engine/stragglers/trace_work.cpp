@@ -36,9 +36,10 @@ class Collector {
     }
   }
 
+  // Leaves out waits, and the transfers of collectives, which all ranks make together.
   void add(const ContentPart& part) {
     const std::int64_t rank = trace_.graph.lanes[trace_.graph.lane[part.node]].rank;
-    if (rank < 0 || part.cause == PathCause::Wait)
+    if (rank < 0 || part.cause == PathCause::Wait || part.cause == PathCause::Transfer)
       return;
     const auto [who, isNew] = ranks_.emplace(rank, static_cast<std::uint32_t>(work_.ranks.size()));
     if (isNew)

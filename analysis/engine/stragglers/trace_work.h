@@ -8,7 +8,8 @@
 
 namespace sonde::engine::stragglers {
 
-// The work of all ranks by name and cause, without waits. Its steps are the iterations; without any
+// The work of all ranks by name and cause, without waits and without the transfers of
+// collectives. Its steps are the iterations; without any
 // it has none. Requires: `graph` outlives the result.
 Result<Work> workOf(const store::Database& trace, const graph::TraceGraph& graph);
 
