@@ -18,6 +18,7 @@
   VERB(Replay)            \
   VERB(Ctl)               \
   VERB(Merge)             \
+  VERB(Align)             \
   VERB(Recover)           \
   VERB(Check)             \
   VERB(Rules)             \

@@ -72,7 +72,7 @@ Result<void> complete(Database& trace, const Progress& progress) {
   progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
   progress("gathering statistics", 0.85);
-  SONDE_TRY(trace.exec(kOriginSql));
+  SONDE_TRY(setOrigin(trace));
   SONDE_TRY(trace.exec("PRAGMA analysis_limit = 1000; ANALYZE;"));
   const std::string finished =
       fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -124,6 +124,10 @@ Result<void> finalise(Database trace, const Progress& progress) {
     return {};
   SONDE_TRY_ASSIGN(alone, leaveLog(trace));
   return alone ? Result<void>() : replaceByCopy(std::move(trace));
+}
+
+Result<void> setOrigin(Database& trace) {
+  return trace.exec(kOriginSql);
 }
 
 }  // namespace sonde::store

@@ -18,4 +18,7 @@ namespace sonde::store {
 // replaces it.
 Result<void> finalise(Database trace, const Progress& progress = {});
 
+// Sets meta.origin_ns of a finished trace, after `clock_map` was changed.
+Result<void> setOrigin(Database& trace);
+
 }  // namespace sonde::store

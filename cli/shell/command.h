@@ -20,6 +20,7 @@ namespace sonde::cli {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitUsage = 2;       // wrong arguments or configuration
 inline constexpr int kExitUnreadable = 3;  // unreadable data, or output that cannot be written
+inline constexpr int kExitNoAnswer = 4;    // the data cannot answer; what is missing is named
 
 class Command {
  public:
