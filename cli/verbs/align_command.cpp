@@ -51,31 +51,6 @@ class AlignCommand : public Command {
   std::vector<std::string> traces_;
 };
 
-// The reason why the data cannot answer; empty: they can.
-std::string obstacleOf(const Alignment& alignment) {
-  const auto& hosts = alignment.hosts;
-  if (const auto& contradiction = alignment.contradiction)
-    return fmt::format(
-        "the times of '{}' and '{}' contradict each other by {}: a clock was set during the run, "
-        "or the traces are of different jobs",
-        hosts[contradiction->one].host,
-        hosts[contradiction->other].host,
-        humanDuration(contradiction->byNs));
-  if (hosts.size() < 2 || alignment.isUseful())
-    return "";
-  const auto unconnected = alignment.unconnected();
-  if (unconnected.empty())
-    return fmt::format(
-        "messages bound the clocks on one side only: record both directions between "
-        "'{}' and the others",
-        hosts.front().host);
-  return fmt::format(
-      "'{}' shares no message or collective with {}: record with --sources net, mpi, "
-      "gloo or nccl on all hosts",
-      hosts.front().host,
-      fmt::join(unconnected, ", "));
-}
-
 Table tableOf(const Alignment& alignment) {
   Table table;
   table.columns = {textColumn("host", "host"),
@@ -166,7 +141,7 @@ int AlignCommand::run() {
   const auto alignment = engine::align::alignHosts(job->database());
   if (!alignment)
     return fail(name(), alignment.error());
-  const std::string obstacle = obstacleOf(*alignment);
+  const std::string obstacle = alignment->obstacle();
   if (store_ && obstacle.empty())
     if (const auto stored = storeInto(traces_.front(), *alignment); !stored)
       return fail(name(), stored.error());

@@ -4,6 +4,7 @@
 #include "cli/report/report_lines.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress_bar.h"
+#include "cli/text/table.h"
 
 #include <fmt/format.h>
 
@@ -20,10 +21,10 @@ class MergeCommand : public Command {
   const char* name() const override { return "merge"; }
   const char* summary() const override { return "join the traces of a job's ranks into one"; }
   const char* details() const override {
-    return "Separates hosts by their boot id, matches the two ends of connections, and aligns "
-           "collectives by communicator\n"
-           "and sequence number. Refuses traces that contradict each other: different jobs, a rank "
-           "twice, different world\n"
+    return "Separates hosts by their boot id, aligns their clocks, and matches collectives and the "
+           "two ends of\n"
+           "connections. Refuses traces that contradict each other: different jobs, a rank twice, "
+           "different world\n"
            "sizes, or recordings that do not overlap in time. Also merges unfinished recordings "
            "(.part).\n"
            "\nExample:\n"
@@ -51,6 +52,24 @@ Result<engine::merge::MergeSummary> MergeCommand::merge() const {
   const ProgressBar bar(name());
   return engine::merge::merge(
       {{traces_.begin(), traces_.end()}, output_, force_, ProgressBar::progress()});
+}
+
+// A line about the clocks of several hosts.
+std::string clocksLine(const engine::align::Alignment& alignment) {
+  if (alignment.hosts.size() < 2)
+    return "";
+  if (const std::string obstacle = alignment.obstacle(); !obstacle.empty())
+    return fmt::format("clocks: not aligned, {}\n", obstacle);
+  std::vector<std::string> others;
+  for (const engine::align::HostAlignment& host : alignment.hosts)
+    if (host.known != engine::align::FittedClock::Known::BothSides)
+      others.push_back(host.host);
+  return fmt::format(
+      "clocks: {} aligned, residual {}{}{}\n",
+      counted(static_cast<std::int64_t>(alignment.hosts.size() - others.size()), "host", "hosts"),
+      humanDuration(alignment.worstResidualNs()),
+      others.empty() ? "" : "; unknown: ",
+      fmt::join(others, ", "));
 }
 
 int MergeCommand::run() {
@@ -81,7 +100,7 @@ int MergeCommand::run() {
     devices = fmt::format(", {}, {}",
                           counted(rows("kernel"), "kernel", "kernels"),
                           counted(rows("copy"), "copy", "copies"));
-  printOut(fmt::format("merged {} into {}: {}, {}{}, {}, {}\nnext: sonde report {}\n",
+  printOut(fmt::format("merged {} into {}: {}, {}{}, {}, {}\n{}next: sonde report {}\n",
                        counted(static_cast<std::int64_t>(traces_.size()), "trace", "traces"),
                        output_,
                        counted(rows("process"), "process", "processes"),
@@ -89,6 +108,7 @@ int MergeCommand::run() {
                        devices,
                        counted(rows("collective"), "collective", "collectives"),
                        counted(rows("transfer"), "transfer", "transfers"),
+                       clocksLine(merged->alignment),
                        shellQuoted(output_)));
   return kExitOk;
 }

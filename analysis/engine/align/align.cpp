@@ -4,6 +4,8 @@
 #include "analysis/model/times.h"
 #include "analysis/store/read_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -106,6 +108,29 @@ std::vector<std::string> Alignment::unconnected() const {
     if (host.known == Known::Nothing)
       names.push_back(host.host);
   return names;
+}
+
+std::string Alignment::obstacle() const {
+  if (contradiction)
+    return fmt::format(
+        "the times of '{}' and '{}' contradict each other by {:.3f} ms: a clock was set during the "
+        "run, or the traces are of different jobs",
+        hosts[contradiction->one].host,
+        hosts[contradiction->other].host,
+        static_cast<double>(contradiction->byNs) / 1e6);
+  if (hosts.size() < 2 || isUseful())
+    return "";
+  const std::vector<std::string> others = unconnected();
+  if (others.empty())
+    return fmt::format(
+        "no host sends to '{0}' and receives from it: record both ends with "
+        "'--sources net,mpi,gloo,nccl'",
+        hosts.front().host);
+  return fmt::format(
+      "'{}' shares no message or collective with {}: record both ends with "
+      "'--sources net,mpi,gloo,nccl'",
+      hosts.front().host,
+      fmt::join(others, ", "));
 }
 
 Result<Alignment> alignHosts(const store::Database& trace) {

@@ -38,6 +38,9 @@ struct Alignment {
   std::int64_t worstResidualNs() const noexcept;
   // The names of the hosts that nothing connects with the first one.
   std::vector<std::string> unconnected() const;
+  // Why no clock could be aligned, and the remedy, in one line. Empty: some were, or there is one
+  // host.
+  std::string obstacle() const;
 };
 
 // Requires: the ends of channels have been matched (sonde merge). Does not read `clock_map`.

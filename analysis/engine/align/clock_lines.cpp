@@ -19,15 +19,21 @@ Violations violationsOf(const ClockLines& clocks, const CommonFrame& frame) {
     if (clocks[pair.from].empty() || clocks[pair.to].empty())
       continue;
     double worst = 0;
-    for (const FramedBound& bound : pair.bounds)
-      worst = std::max(worst,
-                       correctionAt(clocks[pair.from], bound.at) -
-                           correctionAt(clocks[pair.to], bound.at) - bound.apart);
+    double worstAt = 0;
+    for (const FramedBound& bound : pair.bounds) {
+      const double violation = correctionAt(clocks[pair.from], bound.at) -
+                               correctionAt(clocks[pair.to], bound.at) - bound.apart;
+      if (violation > worst) {
+        worst = violation;
+        worstAt = bound.at;
+      }
+    }
     found.worst[pair.from] = std::max(found.worst[pair.from], worst);
     found.worst[pair.to] = std::max(found.worst[pair.to], worst);
     if (worst > found.most) {
       found.most = worst;
       found.pair = &pair;
+      found.at = worstAt;
     }
   }
   return found;

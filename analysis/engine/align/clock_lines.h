@@ -24,6 +24,7 @@ struct Violations {
   std::vector<double> worst;  // by host: by how many ns its worst bound is violated; 0: none is
   double most = 0;
   const FramedPair* pair = nullptr;  // that has the worst one; valid as long as the frame
+  double at = 0;                     // when that one is
 };
 
 Violations violationsOf(const ClockLines& clocks, const CommonFrame& frame);

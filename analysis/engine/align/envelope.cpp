@@ -5,13 +5,13 @@
 namespace sonde::engine::align {
 namespace {
 
-constexpr std::int64_t kStretches = 32;
+constexpr std::int64_t kMostStretches = 128;
 
 // Lengths of stretches are powers of two, so that longer ones consist of whole shorter ones.
 int stretchBitsOf(const std::vector<Bound>& bounds) {
   const std::int64_t lengthNs = bounds.back().sentNs - bounds.front().sentNs;
   int bits = 0;
-  while ((lengthNs >> bits) > kStretches)
+  while ((lengthNs >> bits) > kMostStretches)
     ++bits;
   return bits;
 }
@@ -35,7 +35,7 @@ void Envelope::add(const Bound& bound) {
   isReduced_ = false;
   if (kept_.size() >= limit_) {
     reduce();
-    limit_ = std::max<std::size_t>(256, 2 * kept_.size());
+    limit_ = std::max(limit_, 2 * kept_.size());
   }
 }
 

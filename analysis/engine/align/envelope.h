@@ -15,9 +15,9 @@ struct Bound {
   std::int64_t apartNs;
 };
 
-// Keeps the lower convex hull of its bounds, separately for each of at most 64 stretches of time.
-// So a line lies below all bounds of some stretches if it lies below those kept. Memory depends on
-// the number of stretches, not on that of the bounds.
+// Keeps the lower convex hull of its bounds, separately for each of some 64 to 129 stretches of
+// time. So a line lies below all bounds of some stretches if it lies below those kept. Memory
+// depends on the number of stretches, not on that of the bounds.
 class Envelope {
  public:
   void add(const Bound& bound);
@@ -29,7 +29,7 @@ class Envelope {
   void reduce();
 
   std::vector<Bound> kept_;
-  std::size_t limit_ = 256;  // reduces when it has as many
+  std::size_t limit_ = 512;  // reduces when it has as many
   std::int64_t count_ = 0;
   bool isReduced_ = true;
 };

@@ -6,8 +6,9 @@
 //    gives the drift. This repeats with an eighth of the remaining drift, until it no longer
 //    matters.
 // 2. With that drift each bound holds at all times. The centres of the ranges are the offsets.
-// 3. If no line satisfies all bounds, the time is divided into 2, 4, … 32 pieces, with the centres
-//    at the ends of the pieces.
+// 3. If no line satisfies all bounds, the time is divided into pieces, at most 63. The ends of
+// their
+//    lines are the centres of the ranges there.
 #pragma once
 
 #include "analysis/engine/align/difference_constraints.h"

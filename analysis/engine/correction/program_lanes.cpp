@@ -320,7 +320,8 @@ Result<LanesOfTrace> readLanes(const store::Database& trace, const CostTable& co
 
 Result<RecordedProgram> readProgram(const store::Database& trace, const CostTable& costs) {
   SONDE_TRY_ASSIGN(LanesOfTrace found, readLanes(trace, costs));
-  SONDE_TRY_ASSIGN(waits::Waits waits, waits::readWaits(trace, found.lanes));
+  // Lanes have their hosts' times: what other hosts did shifts nothing here.
+  SONDE_TRY_ASSIGN(waits::Waits waits, waits::readWaits(trace, found.lanes, align::JobClock()));
   Program program{std::move(found.points), std::move(waits.waits), std::move(waits.meetings)};
   RecordedProgram recorded;
   recorded.schedule = scheduleOf(program);

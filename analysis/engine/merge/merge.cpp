@@ -60,6 +60,7 @@ class Merger {
   Result<bool> hasTable(std::string_view name) const;
   Result<Offsets> offsetsOf(const CopyPlan& plan) const;
   Result<MergeSummary> count() const;
+  Result<align::Alignment> alignClocks();
 
   Database target_;
   std::map<std::string, std::int64_t> epochs_;
@@ -301,6 +302,14 @@ Result<MergeSummary> Merger::count() const {
   }
 }
 
+Result<align::Alignment> Merger::alignClocks() {
+  SONDE_TRY_ASSIGN(align::Alignment alignment, align::alignHosts(target_));
+  SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(target_));
+  SONDE_TRY(storeClockMap(target_, alignment));
+  SONDE_TRY(transaction.commit());
+  return alignment;
+}
+
 Result<MergeSummary> Merger::finish(std::size_t inputs, const Progress& progress) {
   progress("joining the ranks", 0);
   {
@@ -314,6 +323,7 @@ Result<MergeSummary> Merger::finish(std::size_t inputs, const Progress& progress
     SONDE_TRY(transaction.commit());
   }
   SONDE_TRY_ASSIGN(MergeSummary summary, count());
+  SONDE_TRY_ASSIGN(summary.alignment, alignClocks());
   SONDE_TRY(target_.exec("DROP INDEX IF EXISTS merging_string"));
   SONDE_TRY(store::finalise(std::move(target_), progress.part(0.2, 1)));
   return summary;
@@ -358,6 +368,8 @@ Result<MergeSummary> merge(const MergeOptions& options) {
   SONDE_TRY_ASSIGN(MergeSummary summary, mergeInto(part.path(), facts, options.progress));
   SONDE_TRY(std::move(part).publish());
   summary.warnings = doubtsOf(facts);
+  if (summary.alignment.contradiction)
+    summary.warnings.push_back(summary.alignment.obstacle());
   return summary;
 }
 

@@ -2,6 +2,7 @@
 // target file.
 #pragma once
 
+#include "analysis/engine/align/align.h"
 #include "base/progress.h"
 #include "base/result.h"
 
@@ -24,11 +25,13 @@ struct MergeSummary {
   std::map<std::string, std::int64_t> events;   // rows by table, without empty tables
   std::map<std::string, std::int64_t> dropped;  // by reason, records that the recordings lost
   std::vector<std::string> warnings;            // each one line: oddities of the inputs
+  align::Alignment alignment;                   // of the hosts' clocks
 };
 
 // Writes OUTPUT.part and renames it when finished; only reads the inputs. The first input keeps its
 // ids, the others' follow. Hosts with the same boot id become one. Times of all recordings of a
-// boot are shifted exactly to one epoch. InvalidArgument: no input; the output exists or is an
+// boot are shifted exactly to one epoch. Aligns the clocks of several hosts and stores the result
+// in `clock_map`. InvalidArgument: no input; the output exists or is an
 // input. Unsupported: the inputs contradict each other. Other errors as openTrace.
 Result<MergeSummary> merge(const MergeOptions& options);
 

@@ -84,8 +84,6 @@ Result<void> readMessages(const store::Database& trace, WaitSink& sink) {
           ", x.start_ns + x.dur_ns AS end_ns, c.peer_channel_id, CASE WHEN x.slice_id IS NULL THEN "
           "x.start_ns ELSE x.start_ns + x.dur_ns END AS call_end_ns "
           "FROM transfer x JOIN channel c ON c.id = x.channel_id AND c.kind = 'mpi' "
-          "JOIN channel d ON d.id = c.peer_channel_id JOIN process p ON p.id = c.process_id "
-          "JOIN process q ON q.id = d.process_id AND q.host_id = p.host_id "
           "WHERE x.direction = 'receive' AND x.dur_ns IS NOT NULL",
       [&](const Receive& row) {
         const Message wanted{row.peerChannelId, row.tag, row.offset};
@@ -128,8 +126,6 @@ Result<void> readBytes(const store::Database& trace, WaitSink& sink) {
       "SELECT c.peer_channel_id AS channel_id, x.offset + x.bytes AS until, x.start_ns, "
       "x.start_ns + x.dur_ns AS end_ns, x.thread_id FROM transfer x "
       "JOIN channel c ON c.id = x.channel_id "
-      "JOIN channel e ON e.id = c.peer_channel_id JOIN process p ON p.id = c.process_id "
-      "JOIN process q ON q.id = e.process_id AND q.host_id = p.host_id "
       "WHERE c.kind IN ('tcp', 'unix', 'pipe') AND x.direction = 'receive' AND x.bytes > 0 "
       "AND x.dur_ns IS NOT NULL",
       [&](const Bytes& row) {

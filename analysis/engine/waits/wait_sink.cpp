@@ -1,6 +1,7 @@
 #include "analysis/engine/waits/wait_sink.h"
 
 #include "analysis/model/times.h"
+#include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,12 +10,48 @@ namespace sonde::engine::waits {
 
 using model::isTime;
 
-void WaitSink::add(const Wait& wait) {
+namespace {
+
+struct ProcessHost {
+  std::int64_t id = 0;
+  std::int64_t hostId = 0;
+
+  SONDE_COLUMNS(id, hostId)
+};
+
+}  // namespace
+
+Result<void> WaitSink::readHosts(const store::Database& trace) {
+  std::unordered_map<std::int64_t, std::int64_t> hosts;  // by process
+  SONDE_TRY(store::forEach<ProcessHost>(
+      trace, "SELECT id, host_id FROM process", [&](const ProcessHost& row) {
+        hosts[row.id] = row.hostId;
+      }));
+  hostOf_.assign(lanes_.count, 0);
+  for (const auto& [id, facts] : lanes_.threads)
+    if (facts.lane != kNoLane)
+      hostOf_[facts.lane] = hosts[facts.processId];
+  return store::forEach<ProcessHost>(
+      trace,
+      "SELECT r.id, p.host_id FROM stream r JOIN process p ON p.id = r.process_id",
+      [&](const ProcessHost& row) {
+        if (const LaneIndex lane = laneOfStream(row.id); lane != kNoLane)
+          hostOf_[lane] = row.hostId;
+      });
+}
+
+void WaitSink::add(Wait wait) {
   if (wait.lane == kNoLane || wait.waker == kNoLane || wait.lane == wait.waker ||
-      wait.end < wait.begin || wait.wakerNs > wait.end)
+      !clock_.areComparable(hostOf_[wait.lane], hostOf_[wait.waker]))
     return;
-  if (isTime(wait.end) && isTime(wait.wakerNs) &&
-      (isTime(wait.begin) || wait.begin == Wait::kStart))
+  if (!isTime(wait.end) || !isTime(wait.wakerNs) ||
+      !(isTime(wait.begin) || wait.begin == Wait::kStart))
+    return;
+  wait.end = toJob(wait.lane, wait.end);
+  wait.wakerNs = toJob(wait.waker, wait.wakerNs);
+  if (wait.begin != Wait::kStart)
+    wait.begin = toJob(wait.lane, wait.begin);
+  if (wait.begin <= wait.end && wait.wakerNs <= wait.end)
     found_.waits.push_back(wait);
 }
 
@@ -28,8 +65,15 @@ void WaitSink::add(Meeting meeting) {
   });
   const bool isAlone = meeting.arrivals.size() == 1 && meeting.waiting.size() == 1 &&
                        meeting.arrivals[0].lane == meeting.waiting[0].lane;
-  if (!meeting.arrivals.empty() && !meeting.waiting.empty() && !isAlone)
-    found_.meetings.push_back(std::move(meeting));
+  if (meeting.arrivals.empty() || meeting.waiting.empty() || isAlone)
+    return;
+  for (Meeting::Arrival& each : meeting.arrivals)
+    each.at = toJob(each.lane, each.at);
+  for (Meeting::Waiting& each : meeting.waiting) {
+    each.begin = toJob(each.lane, each.begin);
+    each.end = toJob(each.lane, each.end);
+  }
+  found_.meetings.push_back(std::move(meeting));
 }
 
 std::int64_t WaitSink::waitsFrom(std::int64_t thread,
@@ -50,8 +94,9 @@ std::int64_t WaitSink::waitsFrom(std::int64_t thread,
   return call == calls.end() || call->begin > end ? end : std::max(call->begin, begin);
 }
 
-Result<Waits> readWaits(const store::Database& trace, Lanes& lanes) {
-  WaitSink sink(lanes);
+Result<Waits> readWaits(const store::Database& trace, Lanes& lanes, const align::JobClock& clock) {
+  WaitSink sink(lanes, clock);
+  SONDE_TRY(sink.readHosts(trace));
   SONDE_TRY(addThreadWaits(trace, sink));
   SONDE_TRY(addCollectiveWaits(trace, sink));
   SONDE_TRY(addDeviceWaits(trace, sink));

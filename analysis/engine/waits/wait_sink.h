@@ -15,11 +15,14 @@ namespace sonde::engine::waits {
 
 class WaitSink {
  public:
-  explicit WaitSink(Lanes& lanes) : lanes_(lanes) {}
+  WaitSink(Lanes& lanes, const align::JobClock& clock) : lanes_(lanes), clock_(clock) {}
 
-  // Drops impossible waits. They come from clocks of two processes that disagree, or a damaged
-  // file.
-  void add(const Wait& wait);
+  // Finds the host of each lane. Call before add().
+  Result<void> readHosts(const store::Database& trace);
+
+  // Takes times by the hosts' clocks. Drops waits between hosts whose times cannot be compared, and
+  // impossible waits. These come from clocks that disagree, or a damaged file.
+  void add(Wait wait);
   void add(Meeting meeting);
 
   // Where the thread began to wait for something that was done at `end`. A call from `begin` to
@@ -34,6 +37,7 @@ class WaitSink {
   LaneIndex laneOfStream(std::int64_t id) const { return find(lanes_.ofStream, id); }
   LaneIndex laneOfProcess(std::int64_t id) const { return find(lanes_.ofProcess, id); }
   Lanes& lanes() noexcept { return lanes_; }
+  const align::JobClock& clock() const noexcept { return clock_; }
   Waits take() noexcept { return std::move(found_); }
 
  private:
@@ -42,7 +46,13 @@ class WaitSink {
     return found == in.end() ? kNoLane : found->second;
   }
 
+  std::int64_t toJob(LaneIndex lane, std::int64_t ns) const {
+    return clock_.toJob(hostOf_[lane], ns);
+  }
+
   Lanes& lanes_;
+  const align::JobClock& clock_;
+  std::vector<std::int64_t> hostOf_;  // by lane: host.id
   Waits found_;
 };
 

@@ -7,6 +7,7 @@
 // the lane goes on at a time that depends on what ended the wait.
 #pragma once
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/waits/lanes.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
@@ -54,8 +55,10 @@ struct Waits {
   std::vector<Meeting> meetings;
 };
 
-// Sorts the stretches of `lanes.threads`. Times are those of the tables, by their hosts' clocks.
-// Waits for something on another host are not known here.
-Result<Waits> readWaits(const store::Database& trace, Lanes& lanes);
+// Returns times on the job's clock, as `clock` converts them. Waits for something on another host
+// are known if both hosts are mapped. With JobClock() times are those of the hosts, and no wait
+// leads to another host. Sorts the stretches of `lanes.threads`. Requires: these are by the hosts'
+// clocks, as the tables have them.
+Result<Waits> readWaits(const store::Database& trace, Lanes& lanes, const align::JobClock& clock);
 
 }  // namespace sonde::engine::waits
