@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace sonde::engine::align {
@@ -47,9 +48,28 @@ double slopeOf(const RangesOverTime& ranges, HostIndex host) {
   return product / square;
 }
 
+// By host: half the range of its difference to the host that is known best. Hosts without messages
+// in both directions have the half range to the reference.
+std::vector<double> closestHalfRanges(const std::vector<Constraint>& constraints,
+                                      const Ranges& ranges) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> limits;
+  for (const Constraint& each : constraints)
+    limits[{each.one, each.other}] = each.limit;
+  std::vector<double> closest;
+  for (const Range& range : ranges.ranges)
+    closest.push_back(range.halfWidth());
+  for (const auto& [pair, limit] : limits)
+    if (const auto back = limits.find({pair.second, pair.first}); back != limits.end()) {
+      const double half = (limit + back->second) / 2;
+      closest[pair.first] = std::min(closest[pair.first], half);
+      closest[pair.second] = std::min(closest[pair.second], half);
+    }
+  return closest;
+}
+
 }  // namespace
 
-Ranges DriftingFrame::rangesAt(double at, double drift) const {
+std::vector<Constraint> DriftingFrame::constraintsAt(double at, double drift) const {
   std::vector<Constraint> constraints;
   constraints.reserve(frame.pairs.size());
   for (const FramedPair& pair : frame.pairs) {
@@ -59,7 +79,11 @@ Ranges DriftingFrame::rangesAt(double at, double drift) const {
       limit = std::min(limit, bound.apart - tilt * bound.at + drift * std::abs(at - bound.at));
     constraints.push_back({pair.from, pair.to, limit});
   }
-  return solve(hosts(), constraints);
+  return constraints;
+}
+
+Ranges DriftingFrame::rangesAt(double at, double drift) const {
+  return solve(hosts(), constraintsAt(at, drift));
 }
 
 void DriftingFrame::findDrifts() {
@@ -80,8 +104,9 @@ void DriftingFrame::findDrifts() {
 
 void DriftingFrame::dropUnseenDrifts(Ranges& ranges) {
   const std::vector<double> found = drifts;
+  const std::vector<double> known = closestHalfRanges(constraintsAt(0, 0), ranges);
   for (HostIndex host = 1; host < hosts(); ++host)
-    if (std::abs(drifts[host]) * frame.halfSpan < ranges.ranges[host].halfWidth() / kShown)
+    if (std::abs(drifts[host]) * frame.halfSpan < known[host] / kShown)
       drifts[host] = 0;
   Ranges without = rangesAt(0, 0);
   if (without.raisedBy <= ranges.raisedBy)

@@ -22,9 +22,11 @@ struct DriftingFrame {
   // The ranges of the offsets without the known drifts. From a bound to the instant `at`, two
   // clocks may drift apart by `drift` more than known. With 0 the instant does not matter.
   Ranges rangesAt(double at, double drift) const;
+  std::vector<Constraint> constraintsAt(double at, double drift) const;  // one for each pair
   // Finds the drifts: with a fit at eight instants, again and again, for ever less unknown drift.
   void findDrifts();
-  // Sets drifts to 0 that the bounds do not show. `ranges` are those with and then without them.
+  // Sets drifts to 0 that move times by less than an eighth of what is known of them. `ranges` are
+  // those with and then without these drifts.
   void dropUnseenDrifts(Ranges& ranges);
 };
 
