@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTolerance = 1e-3;  // ns; below it doubles may disagree
+constexpr double kGrowth = 1.05;     // bounds the number of rounds
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // Bellman and Ford's algorithm.
@@ -118,7 +119,7 @@ Ranges solve(std::size_t variables, const std::vector<Constraint>& constraints) 
         found.ranges.push_back({-lowest.lengths()[at], highest.lengths()[at]});
       return found;
     }
-    found.raisedBy = std::max(found.raisedBy, -meanOf(*cycle)) + 2 * kTolerance;
+    found.raisedBy = std::max(found.raisedBy * kGrowth, -meanOf(*cycle)) + 2 * kTolerance;
     found.contradiction = *std::move(cycle);
   }
 }

@@ -28,7 +28,7 @@ struct Range {
 struct Ranges {
   // By variable, relative to variable 0. The centres satisfy all constraints together.
   std::vector<Range> ranges;
-  // If they contradict each other: the least that all limits must be raised by.
+  // If they contradict each other: what all limits are raised by, at most 5 % more than necessary.
   double raisedBy = 0;
   // The constraints that contradict each other the most, as a cycle; empty: none does.
   std::vector<Constraint> contradiction;

@@ -14,7 +14,7 @@ namespace sonde::engine::align {
 using HostIndexes = std::unordered_map<std::int64_t, HostIndex>;  // by host.id
 
 // MPI messages match by tag and number, bytes of other connections by offset. Transfers with an
-// inexact offset, and those of inherited channels, are ignored. Takes 32 bytes for each send to
+// inexact offset, and those of inherited channels, are ignored. Takes 40 bytes for each send to
 // another host. Requires: the ends of channels have been matched.
 Result<void> readMessages(const store::Database& trace,
                           const HostIndexes& hosts,

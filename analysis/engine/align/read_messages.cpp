@@ -66,10 +66,16 @@ struct Send {
   std::int64_t channel;
   std::int64_t tag;
   std::int64_t until;
+  std::int64_t offset;
   std::int64_t startNs;
 
   auto key() const { return std::tie(channel, tag, until); }
   bool operator<(const Send& other) const { return key() < other.key(); }
+  // Whether it has the number, or the last byte, of `wanted`.
+  bool covers(const Send& wanted, bool isMpi) const {
+    return channel == wanted.channel && tag == wanted.tag &&
+           (isMpi ? until == wanted.until : offset < wanted.until);
+  }
 };
 
 // As if its channel were `channel`.
@@ -79,6 +85,7 @@ Send sendOf(const TransferRow& row, std::int64_t channel, bool isMpi) {
   return {channel,
           isMpi ? row.tag.value_or(kNoTag) : kNoTag,
           isMpi ? row.offset : row.offset + row.bytes,
+          row.offset,
           row.startNs};
 }
 
@@ -111,10 +118,7 @@ Result<void> readMessages(const store::Database& trace,
       return;
     const Send wanted = sendOf(row, end->second.peerChannel, end->second.isMpi);
     const auto send = std::lower_bound(sends.begin(), sends.end(), wanted);
-    const bool isFound = send != sends.end() && send->channel == wanted.channel &&
-                         send->tag == wanted.tag &&
-                         (!end->second.isMpi || send->until == wanted.until);
-    if (isFound)
+    if (send != sends.end() && send->covers(wanted, end->second.isMpi))
       bounds.addMessage(
           end->second.peerHost, end->second.host, send->startNs, row.startNs + row.durNs);
   });

@@ -95,11 +95,14 @@ class AlignTest(RunTest):
         self.assertGreaterEqual(self.rows(early.format("transfer"), job)[0][0], EXCHANGES - 10)
         self.assertEqual(self.rows(early.format("v_transfer"), job)[0][0], 0)
 
+        origin = self.rows("SELECT value FROM meta WHERE key = 'origin_ns'", job)
         with sqlite3.connect(job) as trace:
             trace.execute("DELETE FROM clock_map")
+            trace.execute("UPDATE meta SET value = '0' WHERE key = 'origin_ns'")
         self.assertEqual(self.sonde("align", "--store", job).returncode, 0)
         self.assertEqual(self.rows("SELECT offset_ns FROM clock_map JOIN host ON host.id = host_id WHERE name = 'second'",
                                    job), stored)
+        self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'origin_ns'", job), origin)
 
     def test_who_shares_nothing_is_named(self):
         self.record(sources="annotation")

@@ -25,24 +25,26 @@ using ::testing::SizeIs;
 using Known = FittedClock::Known;
 
 constexpr std::int64_t kUs = 1000;
+constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kBegin = 1'700'000'000'000'000'000;
 
 // Hosts with a process each, and their clocks ahead of the first one's.
 class AlignHosts : public ::testing::Test {
  protected:
-  std::size_t host(std::int64_t aheadNs) {
+  std::size_t host(std::int64_t aheadNs, std::int64_t driftPpm = 0) {
     const std::string name = "host-" + std::to_string(ahead_.size());
     const auto id = trace_->add(model::Host{.name = name, .bootId = name});
     ahead_.push_back(aheadNs);
+    driftPpm_.push_back(driftPpm);
     processes_.push_back(trace_->add(model::Process{.hostId = id,
                                                     .pid = 10,
                                                     .startNs = kBegin + aheadNs,
-                                                    .endNs = kBegin + aheadNs + 1'000'000'000}));
+                                                    .endNs = kBegin + aheadNs + 5000 * kSecond}));
     threads_.push_back(trace_->add(model::Thread{.processId = processes_.back(), .tid = 10}));
     return ahead_.size() - 1;
   }
   std::int64_t clock(std::size_t host, std::int64_t us) const {
-    return kBegin + us * kUs + ahead_[host];
+    return kBegin + us * kUs + ahead_[host] + us * driftPpm_[host] / 1000;
   }
   // The two ends of a connection. Only their own bytes match.
   std::pair<model::ChannelId, model::ChannelId> connect(std::size_t one,
@@ -79,6 +81,7 @@ class AlignHosts : public ::testing::Test {
   std::string path_ = folder_ / "t.sonde";
   std::optional<test::TraceBuilder> trace_{std::in_place, path_};
   std::vector<std::int64_t> ahead_;
+  std::vector<std::int64_t> driftPpm_;
   std::vector<model::ProcessId> processes_;
   std::vector<model::ThreadId> threads_;
   std::vector<std::pair<model::ChannelId, model::ChannelId>> pairs_;
@@ -112,14 +115,19 @@ TEST_F(AlignHosts, MpiMessagesMatchByTagAndNumber) {
   const std::size_t a = host(0);
   const std::size_t b = host(-700'000);
   const auto [ours, theirs] = connect(a, b, model::ChannelKind::Mpi);
-  // Number 1 of tag 4 leaves late. Any other match would contradict itself.
-  for (const auto& [tag, number, us] : {std::tuple(4, 0, 100), {4, 1, 900}, {5, 1, 100}})
+  // Number 1 of tag 4 leaves late. Numbers 3 and 7 of it have no send.
+  for (const auto& [tag, number, us] :
+       {std::tuple(4, 0, 100), {4, 1, 900}, {4, 5, 100}, {5, 3, 100}})
     move(a,
          {.channelId = ours, .direction = kSend, .offset = number, .bytes = 8, .tag = tag},
          us,
          1);
   move(b, {.channelId = theirs, .direction = kReceive, .offset = 1, .bytes = 8, .tag = 4}, 0, 920);
-  move(b, {.channelId = theirs, .direction = kReceive, .offset = 7, .bytes = 8, .tag = 4}, 0, 1);
+  for (const std::int64_t number : {3, 7})
+    move(b,
+         {.channelId = theirs, .direction = kReceive, .offset = number, .bytes = 8, .tag = 4},
+         0,
+         500);
   move(b, {.channelId = theirs, .direction = kSend, .offset = 0, .bytes = 8, .tag = 4}, 50, 1);
   move(a, {.channelId = ours, .direction = kReceive, .offset = 0, .bytes = 8, .tag = 4}, 0, 70);
   const Alignment found = align();
@@ -135,6 +143,11 @@ TEST_F(AlignHosts, InexactAndInheritedBytesAreIgnored) {
   const auto [ours, theirs] = connect(a, b, model::ChannelKind::Tcp);
   move(a, {.channelId = ours, .direction = kSend, .bytes = 9, .exact = false}, 0, 1);
   move(b, {.channelId = theirs, .direction = kReceive, .bytes = 9}, 0, 1);
+  move(a, {.channelId = ours, .direction = kSend, .offset = 9, .bytes = 9}, 2, 1);
+  move(b,
+       {.channelId = theirs, .direction = kReceive, .offset = 9, .bytes = 9, .exact = false},
+       2,
+       1);
   const auto [parent, child] = connect(a, b, model::ChannelKind::Tcp, true);
   move(a, {.channelId = parent, .direction = kSend, .bytes = 9}, 0, 1);
   move(b, {.channelId = child, .direction = kReceive, .bytes = 9}, 0, 1);
@@ -150,11 +163,12 @@ TEST_F(AlignHosts, InexactAndInheritedBytesAreIgnored) {
 TEST_F(AlignHosts, CollectivesBoundTheRanksThatNeedEachOther) {
   const std::size_t a = host(0);
   const std::size_t b = host(2'000'000);
+  const std::size_t c = host(0);
   std::vector<model::CommunicatorId> groups;
-  for (const std::size_t each : {a, b})
+  for (const std::size_t each : {a, b, c})
     groups.push_back(trace_->add(model::Communicator{.processId = processes_[each],
                                                      .jobKey = "world",
-                                                     .size = 2,
+                                                     .size = 3,
                                                      .position = static_cast<std::int64_t>(each)}));
   const auto part =
       [&](std::size_t host, model::CollectiveOp op, std::int64_t begin, std::int64_t end) {
@@ -167,8 +181,9 @@ TEST_F(AlignHosts, CollectivesBoundTheRanksThatNeedEachOther) {
                                       .durNs = (end - begin) * kUs});
       };
   part(a, model::CollectiveOp::Broadcast, 100, 110);  // b ends after a began,
-  part(b, model::CollectiveOp::Broadcast, 0, 140);
-  part(a, model::CollectiveOp::Reduce, 200, 340);  // and a after b began
+  part(b, model::CollectiveOp::Broadcast, 130, 140);
+  part(c, model::CollectiveOp::Broadcast, 0, 120);  // as does c, which does not need b
+  part(a, model::CollectiveOp::Reduce, 310, 340);   // and a after b began
   part(b, model::CollectiveOp::Reduce, 300, 301);
   const Alignment found = align();
   ASSERT_EQ(found.hosts[1].known, Known::BothSides);
@@ -176,6 +191,31 @@ TEST_F(AlignHosts, CollectivesBoundTheRanksThatNeedEachOther) {
   EXPECT_EQ(found.hosts[1].messages, 0);
   EXPECT_EQ(found.hosts[1].pieces[0].offsetNs, -2'000'000);
   EXPECT_EQ(found.hosts[1].errorNs, 40 * kUs);
+  EXPECT_EQ(found.hosts[2].known, Known::OneSide);
+}
+
+// Rows begin with the host's first time. A drift is rounded to ppb, so rows are at most 2,000 s
+// long.
+TEST_F(AlignHosts, ADriftIsStoredFromTheFirstTimeOn) {
+  const std::size_t a = host(0);
+  const std::size_t b = host(1'000'000, 80);
+  const auto [ours, theirs] = connect(a, b, model::ChannelKind::Tcp);
+  for (std::int64_t each = 0; each < 400; ++each) {
+    const std::int64_t us = each * 10'000'000;
+    move(a, {.channelId = ours, .direction = kSend, .offset = each, .bytes = 1}, us, 1);
+    move(b, {.channelId = theirs, .direction = kReceive, .offset = each, .bytes = 1}, us, 40);
+    move(b, {.channelId = theirs, .direction = kSend, .offset = each, .bytes = 1}, us, 1);
+    move(a, {.channelId = ours, .direction = kReceive, .offset = each, .bytes = 1}, us, 40);
+  }
+  const HostAlignment found = align().hosts[1];
+  ASSERT_THAT(found.pieces, SizeIs(3));
+  for (std::int64_t row = 0; row < 3; ++row) {
+    const model::ClockMap& piece = found.pieces[static_cast<std::size_t>(row)];
+    EXPECT_EQ(piece.fromNs, kBegin + 1'000'000 + row * 2000 * kSecond);
+    EXPECT_NEAR(
+        static_cast<double>(piece.offsetNs), -1e6 - 80e-6 * 2e12 * static_cast<double>(row), 20e3);
+    EXPECT_NEAR(static_cast<double>(piece.driftPpb), -80'000, 100);
+  }
 }
 
 TEST_F(AlignHosts, OneHostNeedsNoMessages) {

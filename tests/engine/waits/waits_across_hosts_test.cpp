@@ -18,7 +18,8 @@ using test::must;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::int64_t kAheadNs = 5000;  // the second host's clock
+constexpr std::int64_t kAheadNs = 5000;  // the second host's clock, of the first one's
+constexpr std::int64_t kJobNs = 1000;    // the job's clock, of the first host's
 
 // Two hosts with a thread each. The first one sends at 100; the second one receives from 50 to 120.
 class WaitsAcrossHosts : public ::testing::Test {
@@ -32,10 +33,10 @@ class WaitsAcrossHosts : public ::testing::Test {
       facts.processId = processes_.back().value;
       facts.lane = lanes_.add();
     }
-    trace_.add(model::ClockMap{model::HostId{1}, 0, 0, 0, 0});
+    trace_.add(model::ClockMap{model::HostId{1}, 0, kJobNs, 0, 0});
   }
   std::int64_t there(std::int64_t ns) const { return ns + kAheadNs; }
-  void mapSecond() { trace_.add(model::ClockMap{model::HostId{2}, 0, -kAheadNs, 0, 0}); }
+  void mapSecond() { trace_.add(model::ClockMap{model::HostId{2}, 0, kJobNs - kAheadNs, 0, 0}); }
 
   void connect(model::ChannelKind kind) {
     const auto ours = trace_.add(model::Channel{
@@ -101,9 +102,9 @@ TEST_P(WaitsForMessages, LeadToOtherHostsOnTheJobsClock) {
   ASSERT_THAT(found.waits, SizeIs(1));
   EXPECT_EQ(found.waits[0].lane, 1);
   EXPECT_EQ(found.waits[0].waker, 0);
-  EXPECT_EQ(found.waits[0].begin, 50);
-  EXPECT_EQ(found.waits[0].end, 120);
-  EXPECT_EQ(found.waits[0].wakerNs, 100);
+  EXPECT_EQ(found.waits[0].begin, kJobNs + 50);
+  EXPECT_EQ(found.waits[0].end, kJobNs + 120);
+  EXPECT_EQ(found.waits[0].wakerNs, kJobNs + 100);
 }
 
 TEST_P(WaitsForMessages, OfAHostThatIsNotMappedAreUnknown) {
@@ -129,8 +130,8 @@ TEST_F(WaitsAcrossHosts, RanksOfMappedHostsMeet) {
   const Meeting& meeting = found.meetings[0];
   ASSERT_THAT(meeting.arrivals, SizeIs(2));
   ASSERT_THAT(meeting.waiting, SizeIs(2));
-  EXPECT_EQ(meeting.arrivals[meeting.arrivals[0].lane == 1 ? 0 : 1].at, 250);
-  EXPECT_EQ(meeting.waiting[meeting.waiting[0].lane == 1 ? 0 : 1].end, 301);
+  EXPECT_EQ(meeting.arrivals[meeting.arrivals[0].lane == 1 ? 0 : 1].at, kJobNs + 250);
+  EXPECT_EQ(meeting.waiting[meeting.waiting[0].lane == 1 ? 0 : 1].end, kJobNs + 301);
 }
 
 TEST_F(WaitsAcrossHosts, RanksMeetOnlyInTheirHostWithoutAMap) {
