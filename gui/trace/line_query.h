@@ -5,9 +5,9 @@
 // database.
 #pragma once
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
-#include "gui/trace/host_clock.h"
 #include "gui/trace/query_worker.h"
 #include "gui/trace/trace_data.h"
 
@@ -16,6 +16,8 @@
 #include <optional>
 
 namespace sonde::gui {
+
+using engine::align::HostClock;
 
 class LineQuery {
  public:

@@ -116,8 +116,9 @@ Result<void> SkeletonReader::readProcesses() {
                                           row.optionalInteger(14)});
     hosts.push_back(row.integer(6));
   }));
+  SONDE_TRY_ASSIGN(const auto clocks, engine::align::JobClock::read(trace_));
   for (std::size_t at = 0; at < hosts.size(); ++at) {
-    SONDE_TRY_ASSIGN(auto clock, HostClock::read(trace_, hosts[at]));
+    HostClock clock = clocks.clockOf(hosts[at]);
     ProcessInfo& process = result_.skeleton.processes[at];
     for (auto* ns : {&process.startNs, &process.endNs})
       if (*ns) {

@@ -2,14 +2,16 @@
 // thread.
 #pragma once
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
-#include "gui/trace/host_clock.h"
 #include "gui/trace/trace_data.h"
 
 #include <vector>
 
 namespace sonde::gui {
+
+using engine::align::HostClock;
 
 struct ReadSkeleton {
   Skeleton skeleton;

@@ -7,9 +7,9 @@
 // that is ignored.
 #pragma once
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/store/communication_kernels.h"
 #include "base/result.h"
-#include "gui/trace/host_clock.h"
 #include "gui/trace/line_query.h"
 #include "gui/trace/query_worker.h"
 #include "gui/trace/trace_data.h"
@@ -26,6 +26,8 @@
 #include <vector>
 
 namespace sonde::gui {
+
+using engine::align::HostClock;
 
 struct SearchRequest {
   QString text;  // part of a name, ignoring case

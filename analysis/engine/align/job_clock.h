@@ -36,7 +36,11 @@ class JobClock {
   JobClock() = default;  // no host is mapped, so all times stay
   static Result<JobClock> read(const store::Database& trace);
 
-  // `hostId` is a host.id. A host that is not mapped keeps its times.
+  // The clock of a host.id. A host that is not mapped keeps its times.
+  [[nodiscard]] HostClock clockOf(std::int64_t hostId) const {
+    const auto found = clocks_.find(hostId);
+    return found == clocks_.end() ? HostClock() : found->second;
+  }
   [[nodiscard]] std::int64_t toJob(std::int64_t hostId, std::int64_t hostNs) const;
   bool isMapped(std::int64_t hostId) const { return clocks_.contains(hostId); }
   // Whether times of the two hosts can be compared: they are the same, or both are mapped.
