@@ -39,6 +39,7 @@ PathCause causeOf(NodeKind kind) {
 Result<void> addThreads(const store::Database& trace,
                         const Graph& graph,
                         std::vector<ContentPart>& parts) {
+  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
   std::vector<std::vector<ThreadStretch>> stretches(graph.lanes.size());
   for (NodeIndex node = 0; node < graph.nodes(); ++node)
     if (graph.kind[node] == NodeKind::Host && graph.durNs[node] > 0)
@@ -46,8 +47,8 @@ Result<void> addThreads(const store::Database& trace,
   for (graph::LaneIndex lane = 0; lane < graph.lanes.size(); ++lane) {
     if (stretches[lane].empty())
       continue;
-    SONDE_TRY(
-        labelThread(trace, graph.lanes[lane].id, stretches[lane], [&](const ThreadLabel& label) {
+    SONDE_TRY(labelThread(
+        trace, clock, graph.lanes[lane], stretches[lane], [&](const ThreadLabel& label) {
           parts.push_back({static_cast<NodeIndex>(label.stretch),
                            label.cause,
                            label.nameId,

@@ -33,6 +33,7 @@ class Namer {
       : trace_(trace), graph_(graph), path_(path), labels_(path.size()) {}
 
   Result<std::vector<PathPart>> name() {
+    SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
     SONDE_TRY(splitThreads());
     for (std::size_t i = 0; i < path_.size(); ++i)
       SONDE_TRY(addParts(i));
@@ -55,6 +56,7 @@ class Namer {
   const store::Database& trace_;
   const Graph& graph_;
   const std::vector<Element>& path_;
+  align::JobClock clock_;
   std::vector<std::vector<ThreadLabel>> labels_;  // by element
   std::vector<PathPart> parts_;
   std::unordered_map<std::int64_t, std::string> names_;  // by string id
@@ -66,9 +68,10 @@ Result<void> Namer::splitThreads() {
     if (hasSlices(path_[i]))
       threads[graph_.lane[path_[i].node]].push_back({i, path_[i].beginNs, path_[i].endNs});
   for (const auto& [lane, stretches] : threads) {
-    SONDE_TRY(labelThread(trace_, graph_.lanes[lane].id, stretches, [&](const ThreadLabel& label) {
-      labels_[label.stretch].push_back(label);
-    }));
+    SONDE_TRY(
+        labelThread(trace_, clock_, graph_.lanes[lane], stretches, [&](const ThreadLabel& label) {
+          labels_[label.stretch].push_back(label);
+        }));
   }
   return {};
 }

@@ -87,17 +87,21 @@ class Splitter {
 }  // namespace
 
 Result<void> labelThread(const store::Database& trace,
-                         std::int64_t threadId,
+                         const align::JobClock& clock,
+                         const graph::Lane& lane,
                          const std::vector<ThreadStretch>& stretches,
                          const LabelSink& sink) {
   Splitter splitter(stretches, sink);
   SONDE_TRY_ASSIGN(store::Statement rows,
                    trace.prepare("SELECT start_ns, start_ns + dur_ns AS end_ns, kind, name_id FROM "
-                                 "slice WHERE thread_id = ? AND lane = 0 AND dur_ns > 0 AND "
-                                 "start_ns < ? ORDER BY start_ns, depth"));
-  rows.bind(1, threadId);
-  rows.bind(2, stretches.back().endNs);
-  SONDE_TRY(store::forEach<Slice>(rows, [&](const Slice& slice) { splitter.add(slice); }));
+                                 "slice WHERE thread_id = ? AND lane = 0 AND dur_ns > 0 ORDER BY "
+                                 "start_ns, depth"));
+  rows.bind(1, lane.id);
+  SONDE_TRY(store::forEach<Slice>(rows, [&](Slice slice) {
+    slice.startNs = clock.toJob(lane.hostId, slice.startNs);
+    slice.endNs = clock.toJob(lane.hostId, slice.endNs);
+    splitter.add(slice);
+  }));
   splitter.finish();
   return {};
 }

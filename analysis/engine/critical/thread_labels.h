@@ -2,7 +2,9 @@
 // thread.
 #pragma once
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/critical/path_cause.h"
+#include "analysis/engine/graph/graph.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -29,10 +31,11 @@ struct ThreadLabel {
 
 using LabelSink = std::function<void(const ThreadLabel&)>;
 
-// Divides the stretches where the thread's innermost slice changes; by time. Requires: stretches by
-// begin, without overlaps; at least one.
+// Divides the stretches where the thread's innermost slice changes; by time. Times are the job's.
+// Requires: `lane` is a thread; stretches by begin, without overlaps; at least one.
 Result<void> labelThread(const store::Database& trace,
-                         std::int64_t threadId,
+                         const align::JobClock& clock,
+                         const graph::Lane& lane,
                          const std::vector<ThreadStretch>& stretches,
                          const LabelSink& sink);
 

@@ -1,5 +1,6 @@
 #include "analysis/engine/graph/trace_graph.h"
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/graph/lane_nodes.h"
 #include "analysis/engine/graph/resumes.h"
 #include "analysis/engine/graph/thread_nodes.h"
@@ -65,12 +66,14 @@ class Reader {
   explicit Reader(const store::Database& trace) : trace_(trace), nodes_(builder_) {}
 
   Result<TraceGraph> read() {
+    SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
     SONDE_TRY_ASSIGN(lanes_, waits::readLanes(trace_));
-    SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_));
-    SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, waits_));
+    SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_, clock_));
+    SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, clock_, waits_));
+    SONDE_TRY(addLanes());
     SONDE_TRY_ASSIGN(iterations_, readIterations());
     SONDE_TRY(readWork());
-    SONDE_TRY(addLanes());
+    convertThreads();
     resumes_ = resumesOf(waits_, lanes_, early_);
     addNodes();
     addMeetings();
@@ -89,8 +92,12 @@ class Reader {
     SONDE_TRY_ASSIGN(const iterations::Iterations all, iterations::Iterations::read(trace_));
     std::vector<Iteration> outer;
     for (const Iteration& each : all.all())
-      if (!each.isInner() && each.durNs)
+      if (!each.isInner() && each.durNs) {
         outer.push_back(each);
+        const std::int64_t host = hosts_[each.processId];
+        outer.back().startNs = clock_.toJob(host, each.startNs);
+        outer.back().durNs = clock_.toJob(host, each.endNs()) - outer.back().startNs;
+      }
     std::stable_sort(outer.begin(), outer.end(), [](const Iteration& a, const Iteration& b) {
       return std::tie(a.processId, a.startNs) < std::tie(b.processId, b.startNs);
     });
@@ -100,14 +107,20 @@ class Reader {
   Result<void> readWork() {
     return store::forEach<DeviceWork>(trace_, kWork, [&](const DeviceWork& row) {
       const auto lane = lanes_.ofStream.find(row.streamId);
-      if (lane != lanes_.ofStream.end())
-        work_[lane->second].push_back(row);
+      if (lane == lanes_.ofStream.end())
+        return;
+      DeviceWork work = row;
+      const std::int64_t host = builder_.soFar().lanes[lane->second].hostId;
+      work.startNs = clock_.toJob(host, row.startNs);
+      work.endNs = clock_.toJob(host, row.endNs);
+      work_[lane->second].push_back(work);
     });
   }
 
   Result<void> addLanes() {
     std::vector<Lane> lanes(lanes_.count);
     const auto describe = [&](LaneKind kind, LaneIndex index, const LaneRow& row) {
+      hosts_[row.processId] = row.hostId;
       if (index != waits::kNoLane)
         lanes[index] = {kind, row.id, row.processId, row.hostId, row.rank.value_or(-1), row.name};
     };
@@ -123,6 +136,21 @@ class Reader {
       builder_.addLane(lane);
     builder_.addLane({.kind = LaneKind::Meetings});
     return {};
+  }
+
+  // From the hosts' clocks to the job's.
+  void convertThreads() {
+    if (!clock_.hasMappedHosts())
+      return;
+    for (auto& [id, facts] : lanes_.threads) {
+      const std::int64_t host = builder_.soFar().lanes[facts.lane].hostId;
+      for (std::int64_t& end : facts.ends)
+        end = clock_.toJob(host, end);
+      for (waits::Outermost& each : facts.outermost) {
+        each.begin = clock_.toJob(host, each.begin);
+        each.end = clock_.toJob(host, each.end);
+      }
+    }
   }
 
   LaneIndex driverOf(const Iteration& each) const {
@@ -144,6 +172,8 @@ class Reader {
   std::vector<Check> checksOf(const Graph& graph) const;
 
   const store::Database& trace_;
+  align::JobClock clock_;
+  std::map<std::int64_t, std::int64_t> hosts_;  // by process
   waits::Lanes lanes_;
   waits::Waits waits_;
   std::vector<Iteration> iterations_;

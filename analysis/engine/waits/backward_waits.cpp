@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::waits {
@@ -48,18 +50,38 @@ constexpr const char* kReduced =
     "'collective' AND c.start_ns >= b.start_ns AND c.start_ns + c.dur_ns <= b.start_ns + b.dur_ns "
     "WHERE b.kind = 'backward' ORDER BY b.id, c.start_ns";
 
+// A wait whose waker is known.
+struct Blocked {
+  std::int64_t threadId = 0;
+  std::int64_t blockNs = 0;
+  std::int64_t wakeNs = 0;
+
+  SONDE_COLUMNS(threadId, blockNs, wakeNs)
+};
+
+constexpr const char* kBlocked =
+    "SELECT wakee_thread_id AS thread_id, block_ns, wake_ns FROM handoff WHERE waker_thread_id IS "
+    "NOT NULL AND waker_ns IS NOT NULL";
+
 class BackwardWaits {
  public:
-  BackwardWaits(const store::Database& trace, Lanes& lanes, Waits& into)
-      : trace_(trace), lanes_(lanes), sink_(lanes), into_(into) {}
+  BackwardWaits(const store::Database& trace,
+                Lanes& lanes,
+                const align::JobClock& clock,
+                Waits& into)
+      : trace_(trace), lanes_(lanes), sink_(lanes, clock), into_(into) {}
 
   Result<void> add() {
+    SONDE_TRY(sink_.readHosts(trace_));
     SONDE_TRY(store::forEach<AutogradWork>(trace_, kWork, [this](AutogradWork work) {
       if (work.callerId == 0)
         work.callerId = driverOf(work.processId);
       addWork(work);
     }));
     endBurst();
+    SONDE_TRY(store::forEach<Blocked>(trace_, kBlocked, [this](const Blocked& wait) {
+      blocked_[wait.threadId].push_back({wait.blockNs, wait.wakeNs});
+    }));
     SONDE_TRY(store::forEach<Reduced>(
         trace_, kReduced, [this](const Reduced& each) { addReduced(each); }));
     endBackward();
@@ -125,10 +147,11 @@ class BackwardWaits {
     last_ = {};
   }
   bool hasRecordedWait(const Reduced& each) const {
-    const LaneIndex lane = sink_.laneOfThread(each.callerId);
-    return std::any_of(into_.waits.begin(), into_.waits.end(), [&](const Wait& wait) {
-      return wait.lane == lane && wait.begin < each.endNs && wait.end > each.startNs;
-    });
+    const auto all = blocked_.find(each.callerId);
+    return all != blocked_.end() &&
+           std::any_of(all->second.begin(), all->second.end(), [&](const auto& wait) {
+             return wait.first < each.endNs && wait.second > each.startNs;
+           });
   }
 
   void wait(std::int64_t thread, std::int64_t waker, std::int64_t begin, std::int64_t end) {
@@ -141,12 +164,17 @@ class BackwardWaits {
   Waits& into_;
   AutogradWork burst_;
   Reduced last_;
+  // By thread: begin and end of its recorded waits.
+  std::unordered_map<std::int64_t, std::vector<std::pair<std::int64_t, std::int64_t>>> blocked_;
 };
 
 }  // namespace
 
-Result<void> addBackwardWaits(const store::Database& trace, Lanes& lanes, Waits& into) {
-  return BackwardWaits(trace, lanes, into).add();
+Result<void> addBackwardWaits(const store::Database& trace,
+                              Lanes& lanes,
+                              const align::JobClock& clock,
+                              Waits& into) {
+  return BackwardWaits(trace, lanes, clock, into).add();
 }
 
 }  // namespace sonde::engine::waits

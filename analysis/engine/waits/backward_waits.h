@@ -2,6 +2,7 @@
 // apart from readWaits(), which reports what was recorded. Uses the database's thread.
 #pragma once
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/waits/waits.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
@@ -17,7 +18,10 @@ namespace sonde::engine::waits {
 //  waits
 //    from the begin of the last one that another thread of its process runs, unless its wait is
 //    recorded.
-// `lanes` as of readLanes().
-Result<void> addBackwardWaits(const store::Database& trace, Lanes& lanes, Waits& into);
+// `lanes` as of readLanes(), `clock` as of readWaits().
+Result<void> addBackwardWaits(const store::Database& trace,
+                              Lanes& lanes,
+                              const align::JobClock& clock,
+                              Waits& into);
 
 }  // namespace sonde::engine::waits
