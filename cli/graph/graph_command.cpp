@@ -1,3 +1,4 @@
+#include "analysis/engine/critical/operation_paths.h"
 #include "analysis/engine/operations/job_view.h"
 #include "analysis/engine/stragglers/trace_work.h"
 #include "analysis/store/trace_name.h"
@@ -41,6 +42,8 @@ class GraphCommand : public Command {
     app.add_option("--iteration", iteration_, "only this iteration")
         ->check(count())
         ->type_name("N");
+    app.add_option("--operation", operation_, "the paths of this operation instead of iterations")
+        ->type_name("NAME");
     app.add_flag("--critical-path", criticalPath_, "list what the iterations' time is made of");
     app.add_option(
            "--plot", plot_, "draw the critical path by rank and cause, in this .svg or .png")
@@ -57,9 +60,11 @@ class GraphCommand : public Command {
  private:
   Result<void> checkPlot() const;
   Result<void> readJob(const store::Database& trace, GraphView& view) const;
+  Result<void> findPaths(const store::Database& trace, GraphView& view) const;
   Result<GraphView> read();
   Result<void> show(const GraphView& view) const;
   std::int64_t iteration_ = -1;
+  std::string operation_;
   bool criticalPath_ = false;
   std::string plot_;
   std::int64_t node_ = -1;
@@ -90,15 +95,24 @@ Result<void> GraphCommand::readJob(const store::Database& trace, GraphView& view
   return {};
 }
 
+Result<void> GraphCommand::findPaths(const store::Database& trace, GraphView& view) const {
+  if (!operation_.empty()) {
+    SONDE_TRY_ASSIGN(view.paths, critical::pathsOfOperation(trace, view.trace.graph, operation_));
+    return {};
+  }
+  const auto only = iteration_ < 0 ? std::nullopt : std::optional(iteration_);
+  view.paths = critical::pathsOf(view.trace, only);
+  if (!view.paths.empty())
+    return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("there is no iteration {}: 'sonde report' lists them", iteration_)};
+}
+
 Result<GraphView> GraphCommand::read() {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   GraphView view;
   SONDE_TRY(readJob(job.database(), view));
-  const auto only = iteration_ < 0 ? std::nullopt : std::optional(iteration_);
-  view.paths = critical::pathsOf(view.trace, only);
-  if (view.paths.empty())
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("there is no iteration {}: 'sonde report' lists them", iteration_)};
+  SONDE_TRY(findPaths(job.database(), view));
   for (const critical::IterationPath& each : view.paths) {
     SONDE_TRY_ASSIGN(std::vector<critical::PathPart> parts,
                      critical::partsOf(job.database(), view.trace.graph, each.path));

@@ -14,8 +14,9 @@ class Walk {
   Walk(const Graph& graph, const Times& times, std::int64_t fromNs)
       : graph_(graph), times_(times), from_(fromNs) {}
 
-  std::vector<Element> back(NodeIndex node) {
-    until_ = times_.beginNs[node] + times_.durNs[node];
+  std::vector<Element> back(NodeIndex node, std::int64_t untilNs) {
+    until_ = untilNs;
+    add(node, Cause::Gap, 0, times_.beginNs[node] + times_.durNs[node]);
     while (until_ > from_ && node != graph::kNoNode)
       node = pass(node);
     if (!path_.empty() && until_ > from_)
@@ -69,7 +70,15 @@ std::vector<Element> criticalPath(const Graph& graph,
                                   const Times& times,
                                   NodeIndex last,
                                   std::int64_t fromNs) {
-  return Walk(graph, times, fromNs).back(last);
+  return criticalPathTo(graph, times, last, fromNs, times.beginNs[last] + times.durNs[last]);
+}
+
+std::vector<Element> criticalPathTo(const Graph& graph,
+                                    const Times& times,
+                                    NodeIndex last,
+                                    std::int64_t fromNs,
+                                    std::int64_t untilNs) {
+  return Walk(graph, times, fromNs).back(last, untilNs);
 }
 
 }  // namespace sonde::engine::critical

@@ -41,5 +41,11 @@ std::vector<Element> criticalPath(const graph::Graph& graph,
                                   const Times& times,
                                   graph::NodeIndex last,
                                   std::int64_t fromNs);
+// The same to a time in the node `last`, or after it: then the last element is a gap.
+std::vector<Element> criticalPathTo(const graph::Graph& graph,
+                                    const Times& times,
+                                    graph::NodeIndex last,
+                                    std::int64_t fromNs,
+                                    std::int64_t untilNs);
 
 }  // namespace sonde::engine::critical

@@ -7,6 +7,7 @@
 #include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/waits/backward_waits.h"
 #include "analysis/engine/waits/read_lanes.h"
+#include "analysis/engine/waits/unrecorded_events.h"
 #include "analysis/store/each_row.h"
 #include "analysis/store/read_rows.h"
 
@@ -70,6 +71,7 @@ class Reader {
     SONDE_TRY_ASSIGN(lanes_, waits::readLanes(trace_));
     SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_, clock_));
     SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, clock_, waits_));
+    SONDE_TRY(waits::addUnrecordedEvents(trace_, lanes_, clock_, waits_));
     SONDE_TRY(addLanes());
     SONDE_TRY_ASSIGN(iterations_, readIterations());
     SONDE_TRY(readWork());

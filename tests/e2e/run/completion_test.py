@@ -35,7 +35,7 @@ class Completion(unittest.TestCase):
         return set(found.stdout.split("\n")) - {""}
 
     def test_verbs(self):
-        self.assertEqual(self.ask("re"), {"report", "recover"})
+        self.assertEqual(self.ask("re"), {"report", "recover", "replay"})
         listed = subprocess.run([SONDE, "--help"], capture_output=True, text=True, check=True).stdout
         self.assertGreater(len(self.ask("")), 10)
         for verb in self.ask("") - {"--help", "--version"}:

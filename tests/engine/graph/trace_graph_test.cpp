@@ -1,0 +1,145 @@
+#include "analysis/engine/graph/trace_graph.h"
+
+#include "analysis/engine/critical/iteration_paths.h"
+#include "analysis/engine/critical/path_parts.h"
+#include "tests/support/device_trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::graph {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+using ::testing::Pair;
+
+constexpr std::int64_t kUs = 1000;
+
+class GraphOfTrace : public test::DeviceTrace {
+ protected:
+  // The causes of the only path, by time, with what took the time in µs.
+  std::vector<std::pair<std::string, std::int64_t>> path() {
+    const store::Database trace = open();
+    const TraceGraph graph = test::must(readGraph(trace));
+    const auto paths = critical::pathsOf(graph);
+    std::vector<std::pair<std::string, std::int64_t>> found;
+    for (const auto& part : test::must(critical::partsOf(trace, graph.graph, paths.front().path))) {
+      const std::string text = std::string(critical::nameOf(part.cause)) + " " + part.what;
+      if (!found.empty() && found.back().first == text)
+        found.back().second += part.lengthNs() / kUs;
+      else
+        found.emplace_back(text, part.lengthNs() / kUs);
+    }
+    return found;
+  }
+
+  Span us(std::int64_t begin, std::int64_t end) const { return {begin * kUs, end * kUs}; }
+
+  // A main thread that records one operator, calls a backward pass, and goes on after it.
+  Rank training() {
+    const Rank made = rank(0);
+    step(made, 0, us(0, 1000));
+    trace_->slice(made.thread, model::SliceKind::Operator, "aten::addmm", us(0, 100));
+    backward_ = trace_->slice(made.thread, model::SliceKind::Backward, "backward", us(100, 800));
+    trace_->slice(made.thread, model::SliceKind::Operator, "aten::add_", us(800, 1000));
+    worker_ = trace_->add(model::Thread{.processId = made.process, .tid = 777});
+    return made;
+  }
+
+  model::SliceId backward_;
+  model::ThreadId worker_;
+};
+
+TEST_F(GraphOfTrace, ABackwardPassIsTheAutogradThreads) {
+  training();
+  trace_->slice(worker_, model::SliceKind::Operator, "MulBackward0", us(150, 400));
+  trace_->slice(worker_, model::SliceKind::Operator, "AddmmBackward0", us(400, 780));
+  EXPECT_THAT(path(),
+              ElementsAre(Pair("host aten::addmm", 100),
+                          Pair("host backward", 50),
+                          Pair("host MulBackward0", 250),
+                          Pair("host AddmmBackward0", 380),
+                          Pair("host backward", 20),
+                          Pair("host aten::add_", 200)));
+}
+
+TEST_F(GraphOfTrace, ABackwardPassEndsWithItsLastCollective) {
+  training();
+  trace_->slice(worker_, model::SliceKind::Collective, "gloo:all_reduce", us(300, 400), {}, "gloo");
+  trace_->slice(worker_, model::SliceKind::Collective, "gloo:all_reduce", us(650, 790), {}, "gloo");
+  EXPECT_THAT(path(),
+              ElementsAre(Pair("host aten::addmm", 100),
+                          Pair("host backward", 550),
+                          Pair("host gloo:all_reduce", 140),
+                          Pair("host backward", 10),
+                          Pair("host aten::add_", 200)));
+}
+
+// Two streams; the second one's kernel begins when the first one's ends.
+class TwoStreams : public GraphOfTrace {
+ protected:
+  void launch(bool waitsForEvent) {
+    const Rank made = rank(0);
+    step(made, 0, us(0, 100));
+    const auto first = call(made, "cudaLaunchKernel", us(0, 10));
+    if (waitsForEvent)
+      call(made, "cudaStreamWaitEvent", us(10, 12));
+    const auto second = call(made, "cudaLaunchKernel", us(12, 20));
+    call(made, "cudaDeviceSynchronize", us(20, 100));
+    kernel(stream(made, 7), "gemm", us(15, 60), first);
+    kernel(stream(made, 8), "reduce", us(62, 95), second);
+  }
+};
+
+TEST_F(TwoStreams, AnEventThatNobodyRecordedExplainsABegin) {
+  launch(true);
+  EXPECT_THAT(path(), Contains(Pair("device gemm", 45)));
+}
+
+TEST_F(TwoStreams, WithoutACallTheBeginIsUnexplained) {
+  launch(false);
+  const auto parts = path();
+  EXPECT_THAT(parts, Not(Contains(Pair("device gemm", 45))));
+  EXPECT_THAT(parts, Contains(Pair("gap reduce", ::testing::Gt(30))));
+}
+
+TEST_F(GraphOfTrace, AKernelThatEndsAfterTheNextBeginsIsCut) {
+  const Rank made = rank(0);
+  const auto queue = stream(made, 7);
+  call(made, "cudaLaunchKernel", us(0, 1));
+  kernel(queue, "long", us(10, 900));
+  kernel(queue, "next", us(20, 30));
+  kernel(queue, "last", us(40, 60));
+  const TraceGraph graph = test::must(readGraph(open()));
+  std::int64_t busy = 0;
+  for (NodeIndex node = 0; node < graph.graph.nodes(); ++node)
+    busy += graph.graph.kind[node] == NodeKind::Kernel ? graph.graph.durNs[node] : 0;
+  EXPECT_EQ(busy, 40 * kUs);
+}
+
+TEST_F(GraphOfTrace, RanksThatBeginLateAreNotWaitedFor) {
+  for (const std::int64_t number : {0, 1}) {
+    const Rank made = rank(number);
+    step(made, 0, us(number * 500, number * 500 + 100));
+  }
+  const auto paths = critical::pathsOf(test::must(readGraph(open())));
+  ASSERT_EQ(paths.size(), 1U);
+  EXPECT_EQ(paths[0].rank, 1);
+  EXPECT_EQ(paths[0].lengthNs(), 100 * kUs);
+}
+
+TEST_F(GraphOfTrace, AnEmptyTraceHasNone) {
+  rank(0);
+  const auto graph = readGraph(open());
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().code, ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace sonde::engine::graph
