@@ -98,7 +98,12 @@ Result<void> GraphCommand::readJob(const store::Database& trace, GraphView& view
 Result<void> GraphCommand::findPaths(const store::Database& trace, GraphView& view) const {
   if (!operation_.empty()) {
     SONDE_TRY_ASSIGN(view.paths, critical::pathsOfOperation(trace, view.trace.graph, operation_));
-    return {};
+    if (iteration_ >= 0)
+      std::erase_if(view.paths, [&](const auto& each) { return each.number != iteration_; });
+    if (!view.paths.empty())
+      return {};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' did not begin {} times", operation_, iteration_ + 1)};
   }
   const auto only = iteration_ < 0 ? std::nullopt : std::optional(iteration_);
   view.paths = critical::pathsOf(view.trace, only);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -86,6 +87,7 @@ class BackwardWaits {
         trace_, kReduced, [this](const Reduced& each) { addReduced(each); }));
     endBackward();
     Waits found = sink_.take();
+    dropPauses(found.waits);
     std::move(found.waits.begin(), found.waits.end(), std::back_inserter(into_.waits));
     return {};
   }
@@ -101,6 +103,24 @@ class BackwardWaits {
       return false;
     const auto next = std::upper_bound(ends->begin(), ends->end(), begin);
     return next == ends->end() || *next > end;
+  }
+
+  // A thread that another one waits for does not wait for that one in its pauses.
+  void dropPauses(const std::vector<Wait>& found) {
+    std::map<std::pair<LaneIndex, LaneIndex>, std::vector<std::pair<std::int64_t, std::int64_t>>>
+        bursts;  // by worker and caller: begin and end
+    for (const Wait& wait : found)
+      bursts[{wait.waker, wait.lane}].emplace_back(wait.begin, wait.end);
+    for (auto& [lanes, all] : bursts)
+      std::sort(all.begin(), all.end());
+    std::erase_if(into_.waits, [&](const Wait& wait) {
+      const auto burst = bursts.find({wait.lane, wait.waker});
+      if (burst == bursts.end() || wait.begin == Wait::kStart)
+        return false;
+      const auto behind = std::upper_bound(
+          burst->second.begin(), burst->second.end(), std::pair(wait.begin, INT64_MAX));
+      return behind != burst->second.begin() && wait.end <= (behind - 1)->second;
+    });
   }
 
   // The thread that drives the process; 0: unknown.
