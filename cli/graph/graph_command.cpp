@@ -162,7 +162,7 @@ int GraphCommand::run() {
     return fail(name(), plot.error());
   const auto view = read();
   if (!view)
-    return fail(name(), view.error());
+    return failToAnswer(name(), view.error());
   if (const auto done = show(*view); !done)
     return fail(name(), done.error());
   return kExitOk;

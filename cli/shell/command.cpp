@@ -36,6 +36,11 @@ int fail(std::string_view verb, const Error& error) {
   return askedAmiss ? kExitUsage : kExitUnreadable;
 }
 
+int failToAnswer(std::string_view verb, const Error& error) {
+  const int status = fail(verb, error);
+  return error.code == ErrorCode::NotFound ? kExitNoAnswer : status;
+}
+
 void printOut(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && outputErrno == 0)
     outputErrno = errno;

@@ -51,6 +51,8 @@ void complain(std::string_view verb, std::string_view message);
 
 // Complains and returns the exit status for the error's code.
 int fail(std::string_view verb, const Error& error);
+// The same, with kExitNoAnswer for NotFound: the trace is fine, but lacks what the question needs.
+int failToAnswer(std::string_view verb, const Error& error);
 
 // Writes to stdout; flushOut() reports errors.
 void printOut(std::string_view text);

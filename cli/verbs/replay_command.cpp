@@ -107,7 +107,7 @@ class ReplayCommand : public Command {
   int run() override {
     const auto report = read();
     if (!report)
-      return fail(name(), report.error());
+      return failToAnswer(name(), report.error());
     if (format_ == Format::Json)
       printOut(dumpJson(jsonOf(*report)));
     else if (format_ == Format::Csv)
