@@ -21,6 +21,8 @@ struct Slice {
 PathCause causeOf(std::string_view kind, PathCause outer) {
   if (kind == "data_load" || outer == PathCause::Loader)
     return PathCause::Loader;
+  if (kind == "collective" || outer == PathCause::Transfer)
+    return PathCause::Transfer;
   if (kind == "io")
     return PathCause::Io;
   return kind == "wait" ? PathCause::Wait : PathCause::Host;

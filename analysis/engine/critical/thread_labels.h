@@ -25,7 +25,7 @@ struct ThreadLabel {
   std::size_t stretch;  // its key
   std::int64_t beginNs;
   std::int64_t endNs;
-  PathCause cause;      // Host, Loader, Io or Wait
+  PathCause cause;      // Host, Loader, Transfer, Io or Wait
   std::int64_t nameId;  // of table string; 0: nothing was recorded
 };
 

@@ -27,8 +27,8 @@ constexpr const char* kEventCalls =
     "SELECT s.thread_id, s.start_ns FROM slice s JOIN thread t ON t.id = s.thread_id WHERE s.kind "
     "= "
     "'api' AND s.name_id IN (SELECT id FROM string WHERE text GLOB 'cu*StreamWaitEvent*' OR text "
-    "GLOB 'hipStreamWaitEvent*') AND NOT EXISTS (SELECT 1 FROM sync y WHERE y.process_id = "
-    "t.process_id AND y.kind = 'wait') ORDER BY s.thread_id, s.start_ns";
+    "GLOB 'hipStreamWaitEvent*') AND t.process_id NOT IN (SELECT process_id FROM sync WHERE kind = "
+    "'wait' AND process_id IS NOT NULL) ORDER BY s.thread_id, s.start_ns";
 
 struct StreamWork {
   std::int64_t processId = 0;

@@ -76,7 +76,7 @@ TEST_F(GraphOfTrace, ABackwardPassEndsWithItsLastCollective) {
   EXPECT_THAT(path(),
               ElementsAre(Pair("host aten::addmm", 100),
                           Pair("host backward", 550),
-                          Pair("host gloo:all_reduce", 140),
+                          Pair("transfer gloo:all_reduce", 140),
                           Pair("host backward", 10),
                           Pair("host aten::add_", 200)));
 }
