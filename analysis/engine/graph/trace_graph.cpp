@@ -1,6 +1,7 @@
 #include "analysis/engine/graph/trace_graph.h"
 
 #include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/graph/collective_checks.h"
 #include "analysis/engine/graph/lane_nodes.h"
 #include "analysis/engine/graph/resumes.h"
 #include "analysis/engine/graph/thread_nodes.h"
@@ -86,6 +87,8 @@ class Reader {
     findIterations(found.iterations);
     SONDE_TRY_ASSIGN(found.graph, builder_.build());
     found.checks = checksOf(found.graph);
+    SONDE_TRY_ASSIGN(const std::vector<Check> collectives, collectiveChecks(trace_));
+    found.checks.insert(found.checks.end(), collectives.begin(), collectives.end());
     return found;
   }
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,6 +133,35 @@ TEST_F(GraphOfTrace, RanksThatBeginLateAreNotWaitedFor) {
   ASSERT_EQ(paths.size(), 1U);
   EXPECT_EQ(paths[0].rank, 1);
   EXPECT_EQ(paths[0].lengthNs(), 100 * kUs);
+}
+
+TEST_F(GraphOfTrace, CollectivesThatDifferAreNamed) {
+  for (const std::int64_t number : {0, 1}) {
+    const Rank made = rank(number);
+    const auto group = trace_->add(model::Communicator{
+        .processId = made.process, .jobKey = "world", .size = 3, .backend = "gloo"});
+    const auto slice =
+        trace_->slice(made.thread, model::SliceKind::Collective, "gloo:call", us(0, 10));
+    trace_->add(model::Collective{
+        .processId = made.process,
+        .communicatorId = group,
+        .seq = 4,
+        .op = number == 0 ? model::CollectiveOp::Allreduce : model::CollectiveOp::Broadcast,
+        .sliceId = slice,
+        .startNs = 0,
+        .durNs = 10 * kUs});
+  }
+  const TraceGraph graph = test::must(readGraph(open()));
+  const auto find = [&](const std::string& name) {
+    return *std::find_if(graph.checks.begin(), graph.checks.end(), [&](const Check& each) {
+      return each.name == name;
+    });
+  };
+  EXPECT_EQ(find("partners").violations, 1);
+  EXPECT_EQ(find("mismatch").violations, 1);
+  EXPECT_THAT(
+      find("mismatch").text,
+      ::testing::HasSubstr("number 4 of group 'world': rank 0 allreduce, rank 1 broadcast"));
 }
 
 TEST_F(GraphOfTrace, AnEmptyTraceHasNone) {
