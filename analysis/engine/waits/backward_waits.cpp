@@ -1,5 +1,6 @@
 #include "analysis/engine/waits/backward_waits.h"
 
+#include "analysis/engine/waits/quiet_times.h"
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/read_rows.h"
 
@@ -51,6 +52,23 @@ constexpr const char* kReduced =
     "'collective' AND c.start_ns >= b.start_ns AND c.start_ns + c.dur_ns <= b.start_ns + b.dur_ns "
     "WHERE b.kind = 'backward' ORDER BY b.id, c.start_ns";
 
+// A collective that a thread ran, perhaps for the driver of its process.
+struct Called {
+  std::int64_t processId = 0;
+  std::int64_t threadId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  bool isInBackward = false;
+
+  SONDE_COLUMNS(processId, threadId, startNs, endNs, isInBackward)
+};
+
+constexpr const char* kCalled =
+    "SELECT t.process_id, c.thread_id, c.start_ns, c.start_ns + c.dur_ns AS end_ns, "
+    "coalesce(o.kind "
+    "= 'backward', 0) AS is_in_backward FROM slice c JOIN thread t ON t.id = c.thread_id LEFT JOIN "
+    "slice o ON o.id = c.scope_id WHERE c.kind = 'collective' AND c.dur_ns IS NOT NULL";
+
 // A wait whose waker is known.
 struct Blocked {
   std::int64_t threadId = 0;
@@ -70,22 +88,24 @@ class BackwardWaits {
                 Lanes& lanes,
                 const align::JobClock& clock,
                 Waits& into)
-      : trace_(trace), lanes_(lanes), sink_(lanes, clock), into_(into) {}
+      : trace_(trace), lanes_(lanes), sink_(lanes, clock), quiet_(trace, lanes), into_(into) {}
 
   Result<void> add() {
     SONDE_TRY(sink_.readHosts(trace_));
     SONDE_TRY(store::forEach<AutogradWork>(trace_, kWork, [this](AutogradWork work) {
       if (work.callerId == 0)
         work.callerId = driverOf(work.processId);
-      addWork(work);
+      return addWork(work);
     }));
-    endBurst();
+    SONDE_TRY(endBurst());
     SONDE_TRY(store::forEach<Blocked>(trace_, kBlocked, [this](const Blocked& wait) {
       blocked_[wait.threadId].push_back({wait.blockNs, wait.wakeNs});
     }));
     SONDE_TRY(store::forEach<Reduced>(
         trace_, kReduced, [this](const Reduced& each) { addReduced(each); }));
     endBackward();
+    SONDE_TRY(store::forEach<Called>(
+        trace_, kCalled, [this](const Called& each) { return addCalled(each); }));
     Waits found = sink_.take();
     dropPauses(found.waits);
     std::move(found.waits.begin(), found.waits.end(), std::back_inserter(into_.waits));
@@ -93,18 +113,6 @@ class BackwardWaits {
   }
 
  private:
-  const std::vector<std::int64_t>* endsOf(std::int64_t thread) {
-    const auto found = lanes_.threads.find(thread);
-    return found == lanes_.threads.end() ? nullptr : &found->second.ends;
-  }
-  bool isQuiet(std::int64_t thread, std::int64_t begin, std::int64_t end) {
-    const std::vector<std::int64_t>* const ends = endsOf(thread);
-    if (ends == nullptr)
-      return false;
-    const auto next = std::upper_bound(ends->begin(), ends->end(), begin);
-    return next == ends->end() || *next > end;
-  }
-
   // A thread that another one waits for does not wait for that one in its pauses.
   void dropPauses(const std::vector<Wait>& found) {
     std::map<std::pair<LaneIndex, LaneIndex>, std::vector<std::pair<std::int64_t, std::int64_t>>>
@@ -133,19 +141,26 @@ class BackwardWaits {
   }
 
   // Works during which the caller records nothing are one burst.
-  void addWork(const AutogradWork& work) {
-    if (work.threadId == burst_.threadId && work.callerId == burst_.callerId &&
-        isQuiet(work.callerId, burst_.startNs, work.endNs)) {
-      burst_.endNs = std::max(burst_.endNs, work.endNs);
-      return;
+  Result<void> addWork(const AutogradWork& work) {
+    if (work.threadId == burst_.threadId && work.callerId == burst_.callerId) {
+      SONDE_TRY_ASSIGN(const bool goesOn,
+                       quiet_.isQuiet(work.callerId, burst_.startNs, work.endNs));
+      if (goesOn) {
+        burst_.endNs = std::max(burst_.endNs, work.endNs);
+        return {};
+      }
     }
-    endBurst();
+    SONDE_TRY(endBurst());
     burst_ = work;
+    return {};
   }
-  void endBurst() {
-    if (burst_.threadId != 0 && isQuiet(burst_.callerId, burst_.startNs, burst_.endNs))
+  Result<void> endBurst() {
+    SONDE_TRY_ASSIGN(const bool isQuiet,
+                     quiet_.isQuiet(burst_.callerId, burst_.startNs, burst_.endNs));
+    if (burst_.threadId != 0 && isQuiet)
       wait(burst_.callerId, burst_.threadId, burst_.startNs, burst_.endNs);
     burst_ = {};
+    return {};
   }
 
   // Keeps the last begin and the last end of a backward pass's collectives.
@@ -166,6 +181,15 @@ class BackwardWaits {
       wait(last_.callerId, last_.threadId, last_.startNs, last_.endNs);
     last_ = {};
   }
+  Result<void> addCalled(const Called& each) {
+    const std::int64_t caller = driverOf(each.processId);
+    if (caller == 0 || caller == each.threadId || each.isInBackward)
+      return {};
+    SONDE_TRY_ASSIGN(const bool isQuiet, quiet_.isQuiet(caller, each.startNs, each.endNs));
+    if (isQuiet && !hasRecordedWait({0, caller, each.threadId, each.startNs, each.endNs}))
+      wait(caller, each.threadId, each.startNs, each.endNs);
+    return {};
+  }
   bool hasRecordedWait(const Reduced& each) const {
     const auto all = blocked_.find(each.callerId);
     return all != blocked_.end() &&
@@ -181,6 +205,7 @@ class BackwardWaits {
   const store::Database& trace_;
   Lanes& lanes_;
   WaitSink sink_;
+  QuietTimes quiet_;
   Waits& into_;
   AutogradWork burst_;
   Reduced last_;

@@ -1,4 +1,5 @@
-// Waits in backward passes, which the trace shows only by what other threads do meanwhile. They are
+// Waits for autograd and for collectives, which the trace shows only by what other threads do
+// meanwhile. They are
 // apart from readWaits(), which reports what was recorded. Uses the database's thread.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace sonde::engine::waits {
 
-// Adds two kinds of waits to `into`:
+// Adds three kinds of waits to `into`:
 //  - A thread that called a backward pass waits while an autograd thread works for it and it
 //  records
 //    nothing itself. Operators that inherit its scope show the autograd thread's work; without
@@ -18,6 +19,9 @@ namespace sonde::engine::waits {
 //  waits
 //    from the begin of the last one that another thread of its process runs, unless its wait is
 //    recorded.
+//  - Outside of backward passes the thread that drives a process waits for a collective that
+//  another
+//    thread of it runs, if it begins and ends nothing meanwhile, and is in no operator or call.
 // `lanes` as of readLanes(), `clock` as of readWaits().
 Result<void> addBackwardWaits(const store::Database& trace,
                               Lanes& lanes,

@@ -82,6 +82,19 @@ TEST_F(GraphOfTrace, ABackwardPassEndsWithItsLastCollective) {
                           Pair("host aten::add_", 200)));
 }
 
+TEST_F(GraphOfTrace, ACollectiveIsWaitedForByACallerThatDoesNothing) {
+  const Rank made = rank(0);
+  step(made, 0, us(0, 1000));
+  trace_->slice(made.thread, model::SliceKind::Module, "DistributedDataParallel", us(100, 900));
+  trace_->slice(made.thread, model::SliceKind::Module, "conv", us(600, 700));
+  worker_ = trace_->add(model::Thread{.processId = made.process, .tid = 777});
+  trace_->slice(worker_, model::SliceKind::Collective, "gloo:broadcast", us(150, 550), {}, "gloo");
+  trace_->slice(worker_, model::SliceKind::Collective, "gloo:reduce", us(580, 720), {}, "gloo");
+  const auto parts = path();
+  EXPECT_THAT(parts, Contains(Pair("transfer gloo:broadcast", 400)));
+  EXPECT_THAT(parts, Contains(Pair("host conv", 100)));
+}
+
 // Two streams; the second one's kernel begins when the first one's ends.
 class TwoStreams : public GraphOfTrace {
  protected:
