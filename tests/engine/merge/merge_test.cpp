@@ -1,8 +1,6 @@
 #include "analysis/engine/merge/merge.h"
 
-#include "analysis/store/trace_file.h"
-#include "tests/support/run_program.h"
-#include "tests/support/trace_builder.h"
+#include "tests/engine/merge/merge_rig.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,6 +12,8 @@ namespace sonde::engine::merge {
 namespace {
 
 using test::must;
+using test::number;
+using test::rank;
 using test::TemporaryFolder;
 using test::TrainingRun;
 using test::writeTrainingRun;
@@ -21,48 +21,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-class Merge : public ::testing::Test {
- protected:
-  std::string write(const std::string& name, const TrainingRun& run) {
-    writeTrainingRun(folder_ / name, run);
-    return folder_ / name;
-  }
-  // The database of the merge's result; the test fails without one.
-  store::Database mergeAll(const std::vector<std::string>& inputs) {
-    const std::string output = folder_ / "job.sonde";
-    auto merged = merge({{inputs.begin(), inputs.end()}, output, true});
-    EXPECT_TRUE(merged) << (merged ? "" : merged.error().message);
-    if (merged)
-      summary_ = *merged;
-    return must(store::openTrace(output));
-  }
-  std::string refusal(const std::vector<std::string>& inputs) {
-    const std::string output = folder_ / "refused.sonde";
-    const auto merged = merge({{inputs.begin(), inputs.end()}, output, false});
-    EXPECT_FALSE(merged);
-    EXPECT_FALSE(std::filesystem::exists(output));
-    EXPECT_FALSE(std::filesystem::exists(output + ".part"));
-    if (merged)
-      return "";
-    EXPECT_EQ(merged.error().code, ErrorCode::Unsupported);
-    return merged.error().message;
-  }
+class Merge : public test::MergeRig {};
 
-  TemporaryFolder folder_;
-  MergeSummary summary_;
-};
-
-std::int64_t number(const store::Database& trace, const std::string& sql) {
-  return must(trace.queryInteger(sql));
-}
-
-TrainingRun rank(std::int64_t number) {
-  TrainingRun run;
-  run.rank = number;
-  return run;
-}
-
-// A cost for all processes of a trace must hold for these alone after the merge.
 TEST_F(Merge, WhatRecordingCostStaysThatOfItsTrace) {
   const auto costs = [&](const std::string& path, double ns) {
     {
@@ -143,50 +103,6 @@ TEST_F(Merge, KeepsEveryRowAndEveryReference) {
       30);
   EXPECT_THAT(summary_.events, Contains(Pair("iteration", 60)));
   EXPECT_EQ(must(job.queryText("SELECT value FROM meta WHERE key = 'job'")), "job-1");
-}
-
-// The sends and receives of the ranks are 1 ms long and were at the same times.
-TEST_F(Merge, AlignsTheClocksOfHosts) {
-  TrainingRun there = rank(1);
-  there.bootId = there.hostName = "host-b";
-  there.beginNs += 3'000'000;
-  const store::Database job = mergeAll({write("a.sonde", rank(0)), write("b.sonde", there)});
-  EXPECT_EQ(number(job, "SELECT count(*) FROM clock_map"), 2);
-  EXPECT_EQ(number(job, "SELECT offset_ns FROM clock_map WHERE host_id = 2"), -3'000'000);
-  EXPECT_EQ(number(job, "SELECT drift_ppb FROM clock_map WHERE host_id = 2"), 0);
-  EXPECT_EQ(number(job, "SELECT offset_ns FROM clock_map WHERE host_id = 1"), 0);
-  // The tables keep their times. The views and the origin have those of the job.
-  EXPECT_EQ(number(job, "SELECT count(DISTINCT start_ns) FROM iteration"), 60);
-  EXPECT_EQ(number(job, "SELECT count(DISTINCT start_ns) FROM v_iteration"), 30);
-  EXPECT_EQ(number(job,
-                   "SELECT min(start_ns) - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = "
-                   "'origin_ns') FROM v_process"),
-            0);
-  ASSERT_EQ(summary_.alignment.hosts.size(), 2);
-  EXPECT_EQ(summary_.alignment.hosts[1].messages, 120);
-  EXPECT_EQ(summary_.alignment.worstResidualNs(), 0);
-}
-
-TEST_F(Merge, OneHostNeedsNoClockMap) {
-  const store::Database job = mergeAll({write("a.sonde", rank(0)), write("b.sonde", rank(1))});
-  EXPECT_EQ(number(job, "SELECT count(*) FROM clock_map"), 0);
-}
-
-// A receive that is over before its send began.
-TEST_F(Merge, StoresNoMapOfTimesThatContradictEachOther) {
-  TrainingRun there = rank(1);
-  there.bootId = there.hostName = "host-b";
-  const std::string b = write("b.sonde", there);
-  {
-    auto trace = must(store::Database::open(b, store::Access::ReadWrite));
-    must(
-        trace.exec("UPDATE transfer SET start_ns = start_ns - 70000000 WHERE id = (SELECT max(id) "
-                   "FROM transfer WHERE direction = 'receive')"));
-  }
-  const store::Database job = mergeAll({write("a.sonde", rank(0)), b});
-  EXPECT_EQ(number(job, "SELECT count(*) FROM clock_map"), 0);
-  EXPECT_THAT(summary_.warnings,
-              Contains(HasSubstr("'host-a' and 'host-b' contradict each other by")));
 }
 
 TEST_F(Merge, KeepsHandoffsBetweenTheThreadsOfEachRank) {
