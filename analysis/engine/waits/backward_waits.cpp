@@ -92,6 +92,8 @@ class BackwardWaits {
 
   Result<void> add() {
     SONDE_TRY(sink_.readHosts(trace_));
+    for (const auto& [id, facts] : lanes_.threads)
+      threadOf_.emplace(facts.lane, id);
     SONDE_TRY(store::forEach<AutogradWork>(trace_, kWork, [this](AutogradWork work) {
       if (work.callerId == 0)
         work.callerId = driverOf(work.processId);
@@ -133,11 +135,8 @@ class BackwardWaits {
 
   // The thread that drives the process; 0: unknown.
   std::int64_t driverOf(std::int64_t process) const {
-    const LaneIndex driver = sink_.laneOfProcess(process);
-    for (const auto& [id, facts] : lanes_.threads)
-      if (facts.lane == driver && driver != kNoLane)
-        return id;
-    return 0;
+    const auto found = threadOf_.find(sink_.laneOfProcess(process));
+    return found == threadOf_.end() ? 0 : found->second;
   }
 
   // Works during which the caller records nothing are one burst.
@@ -207,6 +206,7 @@ class BackwardWaits {
   WaitSink sink_;
   QuietTimes quiet_;
   Waits& into_;
+  std::unordered_map<LaneIndex, std::int64_t> threadOf_;  // by lane
   AutogradWork burst_;
   Reduced last_;
   // By thread: begin and end of its recorded waits.
