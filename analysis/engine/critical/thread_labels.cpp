@@ -18,6 +18,16 @@ struct Slice {
   SONDE_COLUMNS(startNs, endNs, kind, nameId)
 };
 
+// The work of a thread where it recorded nothing.
+struct Background {
+  PathCause cause = PathCause::Host;
+  std::int64_t nameId = 0;
+};
+
+Background backgroundOf(const graph::Lane& lane) {
+  return lane.loadsNameId == 0 ? Background{} : Background{PathCause::Loader, lane.loadsNameId};
+}
+
 PathCause causeOf(std::string_view kind, PathCause outer) {
   if (kind == "data_load" || outer == PathCause::Loader)
     return PathCause::Loader;
@@ -31,14 +41,16 @@ PathCause causeOf(std::string_view kind, PathCause outer) {
 // Splits the stretches of one thread by its innermost slices. Both come in order.
 class Splitter {
  public:
-  Splitter(const std::vector<ThreadStretch>& stretches, const LabelSink& sink)
-      : stretches_(stretches), sink_(sink) {}
+  Splitter(const std::vector<ThreadStretch>& stretches,
+           const Background& background,
+           const LabelSink& sink)
+      : stretches_(stretches), background_(background), sink_(sink) {}
 
   void add(const Slice& slice) {
     passTo(slice.startNs);
     if (slice.endNs <= slice.startNs)
       return;
-    const PathCause outer = open_.empty() ? PathCause::Host : open_.back().cause;
+    const PathCause outer = open_.empty() ? background_.cause : open_.back().cause;
     // A slice that outlives the one around it ends with it.
     const std::int64_t end =
         open_.empty() ? slice.endNs : std::min(slice.endNs, open_.back().endNs);
@@ -70,8 +82,8 @@ class Splitter {
         sink_({at.key,
                begin,
                end,
-               open_.empty() ? PathCause::Host : open_.back().cause,
-               open_.empty() ? 0 : open_.back().nameId});
+               open_.empty() ? background_.cause : open_.back().cause,
+               open_.empty() ? background_.nameId : open_.back().nameId});
       if (at.endNs > ns)
         break;
       ++next_;
@@ -80,6 +92,7 @@ class Splitter {
   }
 
   const std::vector<ThreadStretch>& stretches_;
+  const Background background_;
   const LabelSink& sink_;
   std::vector<ThreadLabel> open_;
   std::size_t next_ = 0;
@@ -93,7 +106,7 @@ Result<void> labelThread(const store::Database& trace,
                          const graph::Lane& lane,
                          const std::vector<ThreadStretch>& stretches,
                          const LabelSink& sink) {
-  Splitter splitter(stretches, sink);
+  Splitter splitter(stretches, backgroundOf(lane), sink);
   SONDE_TRY_ASSIGN(store::Statement rows,
                    trace.prepare("SELECT start_ns, start_ns + dur_ns AS end_ns, kind, name_id FROM "
                                  "slice WHERE thread_id = ? AND lane = 0 AND dur_ns > 0 ORDER BY "

@@ -32,6 +32,9 @@ struct Lane {
   std::int64_t hostId = 0;
   std::int64_t rank = -1;  // -1: none
   std::string name = {};   // such as "thread 4711" or "stream 7"
+  // The thread does this where it recorded nothing, of table string, if its process loads data for
+  // a rank; 0: it does not.
+  std::int64_t loadsNameId = 0;
 };
 
 enum class NodeKind : std::uint8_t {

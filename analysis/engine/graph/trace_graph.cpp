@@ -7,6 +7,8 @@
 #include "analysis/engine/graph/thread_nodes.h"
 #include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/waits/backward_waits.h"
+#include "analysis/engine/waits/loader_processes.h"
+#include "analysis/engine/waits/loader_waits.h"
 #include "analysis/engine/waits/read_lanes.h"
 #include "analysis/engine/waits/unrecorded_events.h"
 #include "analysis/store/each_row.h"
@@ -72,6 +74,7 @@ class Reader {
     SONDE_TRY_ASSIGN(lanes_, waits::readLanes(trace_));
     SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_, clock_));
     SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, clock_, waits_));
+    SONDE_TRY(waits::addLoaderWaits(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addUnrecordedEvents(trace_, lanes_, clock_, waits_));
     SONDE_TRY(addLanes());
     SONDE_TRY_ASSIGN(iterations_, readIterations());
@@ -137,8 +140,12 @@ class Reader {
       describe(
           LaneKind::Stream, found == lanes_.ofStream.end() ? waits::kNoLane : found->second, row);
     }));
-    for (const Lane& lane : lanes)
+    SONDE_TRY_ASSIGN(const auto loaders, waits::readLoaderProcesses(trace_));
+    for (Lane& lane : lanes) {
+      const auto loader = loaders.find(lane.processId);
+      lane.loadsNameId = loader == loaders.end() ? 0 : loader->second;
       builder_.addLane(lane);
+    }
     builder_.addLane({.kind = LaneKind::Meetings});
     return {};
   }

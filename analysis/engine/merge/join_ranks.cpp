@@ -37,6 +37,29 @@ bool staysOnHost(std::string_view kind, std::string_view address) {
   return kind != "tcp" || address.substr(0, 4) == "127." || address.substr(0, 5) == "[::1]";
 }
 
+// An end that connects does not know the other one's name before that accepts. Then the accepting
+// end alone names both.
+void nameOtherEnds(Connections& connections) {
+  std::map<std::pair<std::int64_t, std::string>, std::string> names;  // of ends that are remote
+  for (const auto& [connection, ends] : connections) {
+    const auto& [host, kind, local, remote] = connection;
+    if (kind == "unix" && !remote.empty())
+      names.emplace(std::pair(host, remote), local);
+  }
+  for (auto each = connections.begin(); each != connections.end();) {
+    const auto [host, kind, local, remote] = each->first;
+    if (!remote.empty()) {
+      ++each;
+      continue;
+    }
+    if (const auto name = names.find({host, local}); name != names.end()) {
+      std::vector<Endpoint>& known = connections[{host, kind, local, name->second}];
+      known.insert(known.end(), each->second.begin(), each->second.end());
+    }
+    each = connections.erase(each);
+  }
+}
+
 Result<Connections> readEndpoints(const store::Database& trace) {
   SONDE_TRY_ASSIGN(
       Statement rows,
@@ -52,15 +75,17 @@ Result<Connections> readEndpoints(const store::Database& trace) {
           " sum(CASE direction WHEN 'receive' THEN bytes ELSE 0 END) AS received,"
           " min(start_ns) AS begin_ns, max(start_ns + coalesce(dur_ns, 0)) AS end_ns"
           " FROM transfer GROUP BY channel_id) x ON x.channel_id = c.id"
-          " WHERE c.kind IN ('tcp', 'unix', 'pipe', 'nccl', 'mpi') AND c.local <> '' AND c.remote "
-          "<> '' "
+          " WHERE c.kind IN ('tcp', 'unix', 'pipe', 'nccl', 'mpi') AND c.local <> '' AND "
+          "(c.remote <> '' OR c.kind = 'unix') "
           "ORDER BY "
           "c.id"));
   Connections connections;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
+    if (!row) {
+      nameOtherEnds(connections);
       return connections;
+    }
     const std::string kind(rows.text(3));
     const std::string local(rows.text(4));
     const std::int64_t host = staysOnHost(kind, local) ? rows.integer(2) : 0;

@@ -35,26 +35,39 @@ std::vector<std::uint32_t> iterationOfNodes(const Graph& graph,
     std::int64_t endNs;
     std::uint32_t index;
   };
-  std::unordered_map<std::int64_t, std::vector<Window>> windows;  // by process
+  using Windows = std::unordered_map<std::int64_t, std::vector<Window>>;
+  Windows ofProcesses;
+  Windows ofRanks;
   for (std::uint32_t i = 0; i < iterations.size(); ++i)
-    for (const IterationNodes& each : iterations[i].ranks)
-      windows[each.processId].push_back({graph.beginNs[each.first], graph.endNs(each.last), i});
-  for (auto& [process, all] : windows)
-    std::sort(all.begin(), all.end(), [](const Window& a, const Window& b) {
-      return a.beginNs < b.beginNs;
-    });
+    for (const IterationNodes& each : iterations[i].ranks) {
+      const Window window{graph.beginNs[each.first], graph.endNs(each.last), i};
+      ofProcesses[each.processId].push_back(window);
+      if (each.rank >= 0)
+        ofRanks[each.rank].push_back(window);
+    }
+  for (Windows* windows : {&ofProcesses, &ofRanks})
+    for (auto& [owner, all] : *windows)
+      std::sort(all.begin(), all.end(), [](const Window& a, const Window& b) {
+        return a.beginNs < b.beginNs;
+      });
+  // A process without iterations, such as a loader's worker, has those of its rank.
+  const auto windowsOf = [&](const graph::Lane& lane) -> const std::vector<Window>* {
+    if (const auto own = ofProcesses.find(lane.processId); own != ofProcesses.end())
+      return &own->second;
+    const auto ranks = ofRanks.find(lane.rank);
+    return ranks == ofRanks.end() ? nullptr : &ranks->second;
+  };
   std::vector<std::uint32_t> found(graph.nodes(), kNoIteration);
   for (NodeIndex node = 0; node < graph.nodes(); ++node) {
-    const auto process = windows.find(graph.lanes[graph.lane[node]].processId);
-    if (process == windows.end())
+    const std::vector<Window>* const all = windowsOf(graph.lanes[graph.lane[node]]);
+    if (all == nullptr)
       continue;
     const std::int64_t at = graph.beginNs[node];
     const auto behind =
-        std::upper_bound(process->second.begin(),
-                         process->second.end(),
-                         at,
-                         [](std::int64_t ns, const Window& each) { return ns < each.beginNs; });
-    if (behind != process->second.begin() && at < (behind - 1)->endNs)
+        std::upper_bound(all->begin(), all->end(), at, [](std::int64_t ns, const Window& each) {
+          return ns < each.beginNs;
+        });
+    if (behind != all->begin() && at < (behind - 1)->endNs)
       found[node] = (behind - 1)->index;
   }
   return found;

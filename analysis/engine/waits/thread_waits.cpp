@@ -1,11 +1,11 @@
 // Waits of threads for each other.
+#include "analysis/engine/waits/byte_senders.h"
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -100,50 +100,17 @@ Result<void> readMessages(const store::Database& trace, WaitSink& sink) {
       });
 }
 
-// Bytes that a call has sent or received.
-struct Bytes {
-  std::int64_t channelId = 0;
-  std::int64_t until = 0;  // offset behind the last byte
-  std::int64_t startNs = 0;
-  std::optional<std::int64_t> endNs;
-  std::int64_t threadId = 0;
-
-  SONDE_COLUMNS(channelId, until, startNs, endNs, threadId)
-};
-
 // Sockets and pipes: a receive gets its last byte after that was sent.
 Result<void> readBytes(const store::Database& trace, WaitSink& sink) {
-  std::map<std::int64_t, std::vector<Bytes>> sent;  // by channel
-  SONDE_TRY(store::forEach<Bytes>(
-      trace,
-      "SELECT x.channel_id, x.offset + x.bytes AS until, x.start_ns, NULL AS end_ns, x.thread_id "
-      "FROM transfer x JOIN channel c ON c.id = x.channel_id WHERE c.kind IN ('tcp', 'unix', "
-      "'pipe') AND x.direction = 'send' AND x.bytes > 0 AND c.peer_channel_id IS NOT NULL "
-      "ORDER BY x.channel_id, x.offset",
-      [&](const Bytes& row) { sent[row.channelId].push_back(row); }));
-  return store::forEach<Bytes>(
-      trace,
-      "SELECT c.peer_channel_id AS channel_id, x.offset + x.bytes AS until, x.start_ns, "
-      "x.start_ns + x.dur_ns AS end_ns, x.thread_id FROM transfer x "
-      "JOIN channel c ON c.id = x.channel_id "
-      "WHERE c.kind IN ('tcp', 'unix', 'pipe') AND x.direction = 'receive' AND x.bytes > 0 "
-      "AND x.dur_ns IS NOT NULL",
-      [&](const Bytes& row) {
-        const auto channel = sent.find(row.channelId);
-        if (channel == sent.end())
-          return;
-        const auto by = std::lower_bound(
-            channel->second.begin(),
-            channel->second.end(),
-            row.until,
-            [](const Bytes& each, std::int64_t until) { return each.until < until; });
-        if (by != channel->second.end())
-          sink.add({sink.laneOfThread(row.threadId),
-                    sink.laneOfThread(by->threadId),
-                    row.startNs,
-                    *row.endNs,
-                    by->startNs});
-      });
+  SONDE_TRY_ASSIGN(const ByteSenders senders, ByteSenders::read(trace));
+  return store::forEach<Bytes>(trace, kReceivedBytes, [&](const Bytes& received) {
+    if (const Bytes* const sent = senders.senderOf(received))
+      sink.add({sink.laneOfThread(received.threadId),
+                sink.laneOfThread(sent->threadId),
+                received.startNs,
+                received.endNs,
+                sent->startNs});
+  });
 }
 
 struct Child {

@@ -95,6 +95,15 @@ TEST_F(JoinRanks, PairsExchangedAddressesAcrossHosts) {
   EXPECT_THAT(matched(), ElementsAre(Pair(a, b), Pair(b, a)));
 }
 
+// A UNIX socket that connects sees no name before the other end accepts.
+TEST_F(JoinRanks, AnEndWithoutAPeerNamePairsWithTheEndThatNamesIt) {
+  const auto client = channel(process(0), model::ChannelKind::Unix, "unix:5", "");
+  const auto server = channel(process(0), model::ChannelKind::Unix, "unix:6", "unix:5");
+  channel(process(1), model::ChannelKind::Unix, "unix:5", "");
+  channel(process(0), model::ChannelKind::Unix, "unix:7", "");
+  EXPECT_THAT(matched(), ElementsAre(Pair(client, server), Pair(server, client)));
+}
+
 TEST_F(JoinRanks, EndsOfNcclsChannelsPairAcrossHosts) {
   const auto send =
       channel(process(0), model::ChannelKind::Nccl, "nccl:7/0/0>1/send", "nccl:7/0/0>1/receive");
