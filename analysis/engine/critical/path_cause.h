@@ -14,7 +14,7 @@ enum class PathCause : std::uint8_t {
   Wait,      // a thread waited, and the trace does not say for whom
   Device,    // a kernel ran
   Copy,      // a copy ran
-  Transfer,  // a collective moved data, after all ranks had come
+  Transfer,  // a message was on its way, or a collective moved data after all ranks had come
   Launch,    // a launch was on its way to the device
   WakeUp,    // a thread was slow to notice that its wait was over
   Gap,       // unknown

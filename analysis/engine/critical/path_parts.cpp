@@ -80,7 +80,14 @@ PathCause Namer::causeOfElement(const Element& each) const {
   if (each.cause == Cause::Gap)
     return PathCause::Gap;
   if (each.cause == Cause::Lag)
-    return graph_.edgeKind[each.edge] == EdgeKind::Launch ? PathCause::Launch : PathCause::WakeUp;
+    switch (graph_.edgeKind[each.edge]) {
+      case EdgeKind::Launch:
+        return PathCause::Launch;
+      case EdgeKind::Message:
+        return PathCause::Transfer;
+      default:
+        return PathCause::WakeUp;
+    }
   switch (graph_.kind[each.node]) {
     case NodeKind::Kernel:
       return PathCause::Device;
@@ -132,8 +139,10 @@ Result<void> Namer::addParts(std::size_t index) {
     }
     return {};
   }
-  std::string what;
-  SONDE_TRY_ASSIGN(what, workName(each.node));
+  const bool isMessage =
+      each.cause == Cause::Lag && graph_.edgeKind[each.edge] == EdgeKind::Message;
+  SONDE_TRY_ASSIGN(std::string what,
+                   isMessage ? textOf(graph_.lanes[lane].backgroundNameId) : workName(each.node));
   parts_.push_back(
       {lane, each.node, causeOfElement(each), std::move(what), each.beginNs, each.endNs});
   return {};

@@ -19,13 +19,21 @@ struct Slice {
 };
 
 // The work of a thread where it recorded nothing.
-struct Background {
+struct Unrecorded {
   PathCause cause = PathCause::Host;
   std::int64_t nameId = 0;
 };
 
-Background backgroundOf(const graph::Lane& lane) {
-  return lane.loadsNameId == 0 ? Background{} : Background{PathCause::Loader, lane.loadsNameId};
+Unrecorded unrecordedOf(const graph::Lane& lane) {
+  switch (lane.background) {
+    case graph::Background::Loads:
+      return {PathCause::Loader, lane.backgroundNameId};
+    case graph::Background::Transfers:
+      return {PathCause::Transfer, lane.backgroundNameId};
+    case graph::Background::Computes:
+      break;
+  }
+  return {PathCause::Host, lane.backgroundNameId};
 }
 
 PathCause causeOf(std::string_view kind, PathCause outer) {
@@ -42,7 +50,7 @@ PathCause causeOf(std::string_view kind, PathCause outer) {
 class Splitter {
  public:
   Splitter(const std::vector<ThreadStretch>& stretches,
-           const Background& background,
+           const Unrecorded& background,
            const LabelSink& sink)
       : stretches_(stretches), background_(background), sink_(sink) {}
 
@@ -92,7 +100,7 @@ class Splitter {
   }
 
   const std::vector<ThreadStretch>& stretches_;
-  const Background background_;
+  const Unrecorded background_;
   const LabelSink& sink_;
   std::vector<ThreadLabel> open_;
   std::size_t next_ = 0;
@@ -106,7 +114,7 @@ Result<void> labelThread(const store::Database& trace,
                          const graph::Lane& lane,
                          const std::vector<ThreadStretch>& stretches,
                          const LabelSink& sink) {
-  Splitter splitter(stretches, backgroundOf(lane), sink);
+  Splitter splitter(stretches, unrecordedOf(lane), sink);
   SONDE_TRY_ASSIGN(store::Statement rows,
                    trace.prepare("SELECT start_ns, start_ns + dur_ns AS end_ns, kind, name_id FROM "
                                  "slice WHERE thread_id = ? AND lane = 0 AND dur_ns > 0 ORDER BY "

@@ -25,6 +25,13 @@ enum class LaneKind : std::uint8_t {
   Meetings,  // the lane of all Meeting nodes
 };
 
+// The work of a thread.
+enum class Background : std::uint8_t {
+  Computes,
+  Loads,      // its process loads data for a rank
+  Transfers,  // it moves the data of collectives
+};
+
 struct Lane {
   LaneKind kind = LaneKind::Thread;
   std::int64_t id = 0;  // of the row of table thread or stream
@@ -32,9 +39,9 @@ struct Lane {
   std::int64_t hostId = 0;
   std::int64_t rank = -1;  // -1: none
   std::string name = {};   // such as "thread 4711" or "stream 7"
-  // The thread does this where it recorded nothing, of table string, if its process loads data for
-  // a rank; 0: it does not.
-  std::int64_t loadsNameId = 0;
+  // A thread does this where it recorded nothing.
+  Background background = Background::Computes;
+  std::int64_t backgroundNameId = 0;  // of table string; 0: none
 };
 
 enum class NodeKind : std::uint8_t {

@@ -30,6 +30,7 @@ Result<Graph> GraphBuilder::build() {
                  "the job has more than four thousand million nodes; trim the trace to fewer "
                  "iterations (sonde trim)"};
   groupEdges();
+  mergeParallel();
   SONDE_TRY(orderNodes());
   findGaps();
   return std::move(graph_);
@@ -53,6 +54,28 @@ void GraphBuilder::groupEdges() {
     graph_.edgeKind[place] = edge.kind;
   }
   edges_ = {};
+}
+
+// Many small receives of one message give as many edges from one node to another. Only the one with
+// the longest lag matters.
+void GraphBuilder::mergeParallel() {
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> edgeFrom(graph_.nodes(), kNone);  // the last edge from a node
+  bool found = false;
+  for (NodeIndex node = 0; node < graph_.nodes(); ++node)
+    for (std::uint32_t i = graph_.firstIn[node]; i < graph_.firstIn[node + 1]; ++i) {
+      std::uint32_t& other = edgeFrom[graph_.from[i]];
+      if (other == kNone || other < graph_.firstIn[node] ||
+          graph_.edgeKind[other] != graph_.edgeKind[i]) {
+        other = i;
+        continue;
+      }
+      found = true;
+      graph_.lagNs[other] = std::max(graph_.lagNs[other], graph_.lagNs[i]);
+      graph_.from[i] = kNoNode;
+    }
+  if (found)
+    removeDropped();
 }
 
 // Appends the nodes whose needs are all in the order.

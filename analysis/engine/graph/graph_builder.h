@@ -23,7 +23,8 @@ class GraphBuilder {
                     std::int64_t durNs,
                     std::int64_t row = 0);
 
-  // `to` begins `lagNs` after the end of `from` at the earliest.
+  // `to` begins `lagNs` after the end of `from` at the earliest. Edges of one kind between the same
+  // nodes become one.
   void addEdge(NodeIndex from, NodeIndex to, EdgeKind kind, std::int64_t lagNs = 0);
 
   const Graph& soFar() const noexcept { return graph_; }
@@ -45,6 +46,7 @@ class GraphBuilder {
   };
 
   void groupEdges();
+  void mergeParallel();
   Result<void> orderNodes();
   void appendReady(const Successors& next, std::vector<std::uint32_t>& missing, std::size_t& done);
   bool breakCircle(std::vector<std::uint32_t>& missing);

@@ -7,6 +7,7 @@
 #include "analysis/engine/graph/thread_nodes.h"
 #include "analysis/engine/iterations/iterations.h"
 #include "analysis/engine/waits/backward_waits.h"
+#include "analysis/engine/waits/collective_bytes.h"
 #include "analysis/engine/waits/loader_processes.h"
 #include "analysis/engine/waits/loader_waits.h"
 #include "analysis/engine/waits/read_lanes.h"
@@ -74,6 +75,7 @@ class Reader {
     SONDE_TRY_ASSIGN(lanes_, waits::readLanes(trace_));
     SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_, clock_));
     SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, clock_, waits_));
+    SONDE_TRY_ASSIGN(serving_, waits::addCollectiveBytes(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addLoaderWaits(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addUnrecordedEvents(trace_, lanes_, clock_, waits_));
     SONDE_TRY(addLanes());
@@ -142,10 +144,19 @@ class Reader {
     }));
     SONDE_TRY_ASSIGN(const auto loaders, waits::readLoaderProcesses(trace_));
     for (Lane& lane : lanes) {
-      const auto loader = loaders.find(lane.processId);
-      lane.loadsNameId = loader == loaders.end() ? 0 : loader->second;
-      builder_.addLane(lane);
+      if (const auto loader = loaders.find(lane.processId); loader != loaders.end()) {
+        lane.background = Background::Loads;
+        lane.backgroundNameId = loader->second;
+      }
+      if (lane.kind != LaneKind::Thread)
+        continue;
+      if (const auto serving = serving_.find(lane.id); serving != serving_.end()) {
+        lane.background = Background::Transfers;
+        lane.backgroundNameId = serving->second;
+      }
     }
+    for (const Lane& lane : lanes)
+      builder_.addLane(lane);
     builder_.addLane({.kind = LaneKind::Meetings});
     return {};
   }
@@ -187,6 +198,7 @@ class Reader {
   align::JobClock clock_;
   std::map<std::int64_t, std::int64_t> hosts_;  // by process
   waits::Lanes lanes_;
+  waits::ServingThreads serving_;
   waits::Waits waits_;
   std::vector<Iteration> iterations_;
   std::map<LaneIndex, std::vector<DeviceWork>> work_;

@@ -37,7 +37,7 @@ graph::TraceGraph traceGraphOf(const OperationGraph& job) {
 }
 
 stragglers::Work workOf(const OperationGraph& job, const std::vector<std::int64_t>& gapNs) {
-  stragglers::Work work{job.graph, gapNs, {}, {}, {}, {}, {}};
+  stragglers::Work work{job.graph, gapNs, {}, {}, {}, {}, {}, {}};
   for (const Worker& worker : job.workers)
     work.ranks.push_back(worker.rank);
   for (std::size_t type = 0; type < model::kOperationTypes; ++type) {

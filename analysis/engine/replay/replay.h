@@ -9,10 +9,12 @@
 
 namespace sonde::engine::replay {
 
-// Durations and gaps of a graph's nodes in ns, by node, in place of its own.
+// Durations and gaps of a graph's nodes in ns, by node, in place of its own, and the lags of its
+// edges.
 struct Settings {
   const std::vector<std::int64_t>& durNs;
   const std::vector<std::int64_t>& gapNs;
+  const std::vector<std::uint32_t>* lagNs = nullptr;  // by edge; null: the graph's own
 };
 
 // When each node begins, by node. A node without needs begins as measured. With the graph's own

@@ -69,7 +69,8 @@ class Finder {
   std::vector<Straggler> find() {
     sum();
     compare();
-    base_ = stepTimes(work_.graph.durNs);
+    compareMessages();
+    base_ = stepTimes({work_.graph.durNs, work_.graph.lagNs});
     stepNs_ = meanOf(base_);
     std::vector<Straggler> found;
     const std::vector<std::uint32_t> ranks = candidates();
@@ -121,6 +122,41 @@ class Finder {
       (holders[key.first] > 1 ? shared : alone)[key.second] += meanOf(times);
     for (std::size_t rank = 0; rank < work_.ranks.size(); ++rank)
       isRegular_.push_back(shared[rank] > alone[rank]);
+  }
+
+  struct Sent {
+    Times ns;     // by step
+    Times count;  // by step
+    double meanNs() const { return meanOf(ns) / meanOf(count); }
+  };
+
+  // A rank's messages are slow if they take longer than those of other ranks.
+  void compareMessages() {
+    std::map<std::uint32_t, std::map<std::uint32_t, Sent>> sent;  // by what and rank
+    for (const WorkMessage& each : work_.messages) {
+      const std::uint32_t step = work_.stepOf[each.to];
+      if (step == kNoStep)
+        continue;
+      Sent& of = sent[each.what][each.rank];
+      of.ns.resize(work_.steps.size(), 0);
+      of.count.resize(work_.steps.size(), 0);
+      of.ns[step] += static_cast<double>(work_.graph.lagNs[each.edge]);
+      ++of.count[step];
+    }
+    for (const auto& [what, ranks] : sent) {
+      std::vector<double> means;
+      for (const auto& [rank, of] : ranks)
+        means.push_back(of.meanNs());
+      std::sort(means.begin(), means.end());
+      const double typical = means[(means.size() - 1) / 2];
+      for (const auto& [rank, of] : ranks) {
+        Times reference = of.count;
+        for (double& each : reference)
+          each *= typical;
+        if (isRegular_[rank])
+          addExcess({what, rank}, of.ns, reference);
+      }
+    }
   }
 
   void addExcess(const Key& of, const Times& own, const Times& typical) {
@@ -180,25 +216,33 @@ class Finder {
   };
   using Edits = std::vector<Edit>;
 
-  std::vector<std::int64_t> durationsWith(const Edits& edits) const {
+  struct Edited {
+    std::vector<std::int64_t> durNs;
+    std::vector<std::uint32_t> lagNs;
+  };
+  Edited timesWith(const Edits& edits) const {
     std::map<Key, double> ratios;
     for (const Edit& edit : edits)
       for (const Excess& each : excesses_.at(edit.rank))
         if (!edit.what || each.what == *edit.what)
           ratios[{each.what, edit.rank}] = each.ratio;
-    std::vector<std::int64_t> durations = work_.graph.durNs;
+    Edited times{work_.graph.durNs, work_.graph.lagNs};
     for (const WorkPart& part : work_.parts)
       if (const auto ratio = ratios.find({part.what, part.rank}); ratio != ratios.end())
-        durations[part.node] -= std::llround(static_cast<double>(part.ns) * (1 - ratio->second));
-    return durations;
+        times.durNs[part.node] -= std::llround(static_cast<double>(part.ns) * (1 - ratio->second));
+    for (const WorkMessage& each : work_.messages)
+      if (const auto ratio = ratios.find({each.what, each.rank}); ratio != ratios.end())
+        times.lagNs[each.edge] =
+            static_cast<std::uint32_t>(std::llround(times.lagNs[each.edge] * ratio->second));
+    return times;
   }
 
   // The time that each step gains by `edits`, if `before` had been made already.
   Times gainsOf(const Edits& edits, const Edits& before) const {
     Edits all = before;
     all.insert(all.end(), edits.begin(), edits.end());
-    const Times from = before.empty() ? base_ : stepTimes(durationsWith(before));
-    Times gains = stepTimes(durationsWith(all));
+    const Times from = before.empty() ? base_ : stepTimes(timesWith(before));
+    Times gains = stepTimes(timesWith(all));
     for (std::size_t step = 0; step < gains.size(); ++step)
       gains[step] = from[step] - gains[step];
     return gains;
@@ -246,8 +290,10 @@ class Finder {
       each.confidence = static_cast<double>(each.ns) / sum;
   }
 
-  Times stepTimes(const std::vector<std::int64_t>& durNs) const {
-    const std::vector<std::int64_t> begin = replay::replay(work_.graph, {durNs, work_.gapNs});
+  Times stepTimes(const Edited& with) const {
+    const std::vector<std::int64_t>& durNs = with.durNs;
+    const std::vector<std::int64_t> begin =
+        replay::replay(work_.graph, {durNs, work_.gapNs, &with.lagNs});
     Times times;
     for (const WorkStep& step : work_.steps) {
       double sum = 0;

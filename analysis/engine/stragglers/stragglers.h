@@ -23,6 +23,14 @@ struct WorkPart {
   std::int64_t ns = 0;
 };
 
+// A message between ranks: the lag of an edge.
+struct WorkMessage {
+  std::uint32_t edge = 0;  // of the graph
+  graph::NodeIndex to = 0;
+  std::uint32_t rank = 0;  // the sender: index of Work::ranks
+  std::uint32_t what = 0;  // index of Work::what; no part has it
+};
+
 struct WhatWork {
   std::string name;  // may be empty: nothing was recorded
   critical::PathCause cause = critical::PathCause::Host;
@@ -41,6 +49,7 @@ struct Work {
   std::vector<std::int64_t> ranks;         // their numbers
   std::vector<WhatWork> what;
   std::vector<WorkPart> parts;
+  std::vector<WorkMessage> messages;
   std::vector<std::uint32_t> stepOf;  // by node: index of `steps`; kNoStep: none
   std::vector<WorkStep> steps;
 };
@@ -58,7 +67,8 @@ struct Straggler {
 // The slowest first. Reports ranks by which the job loses at least 2 % of a step, and which are
 // slower than their peers beyond chance, by four standard errors over the steps. A peer is a rank
 // that does work of the same name; the reference is the median of the peers, the lower one of two.
-// Work that only one rank does counts in full, unless the rank does mostly such work.
+// Work that only one rank does counts in full, unless the rank does mostly such work. Messages are
+// compared by their mean time, as ranks send different numbers of them.
 std::vector<Straggler> findStragglers(const Work& work);
 
 }  // namespace sonde::engine::stragglers

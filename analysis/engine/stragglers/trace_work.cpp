@@ -41,14 +41,24 @@ class Collector {
     const std::int64_t rank = trace_.graph.lanes[trace_.graph.lane[part.node]].rank;
     if (rank < 0 || part.cause == PathCause::Wait || part.cause == PathCause::Transfer)
       return;
-    const auto [who, isNew] = ranks_.emplace(rank, static_cast<std::uint32_t>(work_.ranks.size()));
-    if (isNew)
-      work_.ranks.push_back(rank);
-    const auto [what, isOther] = what_.emplace(std::pair(part.nameId, part.cause),
-                                               static_cast<std::uint32_t>(work_.what.size()));
-    if (isOther)
-      work_.what.push_back({"", part.cause});
-    work_.parts.push_back({part.node, who->second, what->second, part.ns});
+    work_.parts.push_back(
+        {part.node, indexOfRank(rank), indexOfWhat(part.nameId, part.cause), part.ns});
+  }
+
+  // Messages from rank to rank. They are named after the collectives that the receiver serves.
+  void addMessages() {
+    const graph::Graph& graph = trace_.graph;
+    for (graph::NodeIndex node = 0; node < graph.nodes(); ++node)
+      for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge) {
+        const graph::Lane& to = graph.lanes[graph.lane[node]];
+        const std::int64_t from = graph.lanes[graph.lane[graph.from[edge]]].rank;
+        if (graph.edgeKind[edge] == graph::EdgeKind::Message && from >= 0 && to.rank >= 0 &&
+            from != to.rank)
+          work_.messages.push_back({edge,
+                                    node,
+                                    indexOfRank(from),
+                                    indexOfWhat(to.backgroundNameId, PathCause::Transfer)});
+      }
   }
 
   Result<void> nameAll(const store::Database& trace) {
@@ -60,6 +70,20 @@ class Collector {
   }
 
  private:
+  std::uint32_t indexOfRank(std::int64_t rank) {
+    const auto [who, isNew] = ranks_.emplace(rank, static_cast<std::uint32_t>(work_.ranks.size()));
+    if (isNew)
+      work_.ranks.push_back(rank);
+    return who->second;
+  }
+  std::uint32_t indexOfWhat(std::int64_t nameId, PathCause cause) {
+    const auto [what, isNew] =
+        what_.emplace(std::pair(nameId, cause), static_cast<std::uint32_t>(work_.what.size()));
+    if (isNew)
+      work_.what.push_back({nameId == 0 && cause == PathCause::Transfer ? "messages" : "", cause});
+    return what->second;
+  }
+
   const graph::TraceGraph& trace_;
   Work& work_;
   std::map<std::int64_t, std::uint32_t> ranks_;
@@ -69,7 +93,7 @@ class Collector {
 }  // namespace
 
 Result<Work> workOf(const store::Database& trace, const graph::TraceGraph& graph) {
-  Work work{graph.graph, graph.graph.gapNs, {}, {}, {}, {}, {}};
+  Work work{graph.graph, graph.graph.gapNs, {}, {}, {}, {}, {}, {}};
   Collector collector(graph, work);
   collector.addSteps();
   if (work.steps.empty())
@@ -77,6 +101,7 @@ Result<Work> workOf(const store::Database& trace, const graph::TraceGraph& graph
   SONDE_TRY_ASSIGN(const std::vector<ContentPart> parts, critical::contentOf(trace, graph.graph));
   for (const ContentPart& part : parts)
     collector.add(part);
+  collector.addMessages();
   SONDE_TRY(collector.nameAll(trace));
   return work;
 }

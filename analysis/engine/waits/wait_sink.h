@@ -38,16 +38,16 @@ class WaitSink {
   LaneIndex laneOfProcess(std::int64_t id) const { return find(lanes_.ofProcess, id); }
   Lanes& lanes() noexcept { return lanes_; }
   const align::JobClock& clock() const noexcept { return clock_; }
+  // The job's time, of the clock of the lane's host. Call after readHosts().
+  std::int64_t toJob(LaneIndex lane, std::int64_t ns) const {
+    return clock_.toJob(hostOf_[lane], ns);
+  }
   Waits take() noexcept { return std::move(found_); }
 
  private:
   static LaneIndex find(const std::unordered_map<std::int64_t, LaneIndex>& in, std::int64_t id) {
     const auto found = in.find(id);
     return found == in.end() ? kNoLane : found->second;
-  }
-
-  std::int64_t toJob(LaneIndex lane, std::int64_t ns) const {
-    return clock_.toJob(hostOf_[lane], ns);
   }
 
   Lanes& lanes_;

@@ -47,6 +47,21 @@ TEST(GraphBuilder, GroupsEdgesByTarget) {
   EXPECT_THAT(graph.lagNs, ElementsAre(0, 0, 0, 5, 5, 0));
 }
 
+TEST(GraphBuilder, EdgesOfOneKindBetweenTheSameNodesBecomeTheLongest) {
+  GraphBuilder builder;
+  const LaneIndex lane = builder.addLane({});
+  const NodeIndex from = builder.addNode(lane, NodeKind::Host, 0, 10);
+  const NodeIndex to = builder.addNode(lane, NodeKind::Host, 40, 10);
+  for (const std::int64_t lag : {10, 30, 20})
+    builder.addEdge(from, to, EdgeKind::Message, lag);
+  builder.addEdge(from, to, EdgeKind::Order);
+  const Result<Graph> graph = builder.build();
+  ASSERT_TRUE(graph);
+  EXPECT_THAT(graph->from, ElementsAre(from, from));
+  EXPECT_THAT(graph->lagNs, ElementsAre(30, 0));
+  EXPECT_THAT(graph->gapNs, ElementsAre(0, 0));
+}
+
 TEST(GraphBuilder, KnowsWhoNeedsANode) {
   const Successors next = successorsOf(launches());
   EXPECT_THAT(next.firstOut, ElementsAre(0, 0, 2, 4, 5, 6));

@@ -1,4 +1,5 @@
 // Simulated jobs with one slow rank, and healthy ones.
+#include "analysis/engine/graph/graph_builder.h"
 #include "analysis/engine/stragglers/trace_work.h"
 #include "tests/engine/replay/simulated_job.h"
 #include "tests/jobsim/workloads.h"
@@ -58,6 +59,76 @@ TEST(Stragglers, AHealthyJobHasNone) {
   EXPECT_THAT(stragglersOf(jobsim::hostDataParallelJob({})), IsEmpty());
   EXPECT_THAT(stragglersOf(jobsim::parameterServerJob({})), IsEmpty());
   EXPECT_THAT(stragglersOf(jobsim::loaderJob({})), IsEmpty());
+}
+
+// Ranks in a ring: in each step a rank works and sends to the next one, and then needs the message
+// of the one before.
+class Ring {
+ public:
+  explicit Ring(std::uint32_t slowLagNs, int messages = 1) {
+    graph_ = build(slowLagNs, messages);
+    for (graph::NodeIndex node = 0; node < graph_.nodes(); ++node)
+      for (std::uint32_t edge = graph_.firstIn[node]; edge < graph_.firstIn[node + 1]; ++edge)
+        if (graph_.edgeKind[edge] == graph::EdgeKind::Message)
+          work_.messages.push_back({edge, node, graph_.lane[graph_.from[edge]], 1});
+    work_.ranks = {0, 1, 2};
+    work_.what = {{"work", critical::PathCause::Host}, {"messages", critical::PathCause::Transfer}};
+  }
+  std::vector<Straggler> stragglers() const { return findStragglers(work_); }
+
+ private:
+  static constexpr std::uint32_t kRanks = 3;
+  static constexpr std::size_t kSteps = 20;
+
+  // Rank 1 also sends `messages` - 1 messages that arrive at once.
+  graph::Graph build(std::uint32_t slowLagNs, int messages) {
+    graph::GraphBuilder builder;
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+      builder.addLane({.rank = rank});
+    std::vector<graph::NodeIndex> last;
+    std::int64_t at = 0;
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      std::vector<graph::NodeIndex> worked;
+      std::vector<graph::NodeIndex> got;
+      for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+        worked.push_back(builder.addNode(rank, graph::NodeKind::Host, at, 100));
+        work_.parts.push_back({worked.back(), rank, 0, 100});
+        if (!last.empty())
+          builder.addEdge(last[rank], worked.back(), graph::EdgeKind::Order);
+      }
+      for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+        const std::uint32_t from = (rank + kRanks - 1) % kRanks;
+        const std::uint32_t lag = from == 1 ? slowLagNs : 20 + static_cast<std::uint32_t>(step % 3);
+        got.push_back(builder.addNode(rank, graph::NodeKind::Host, at + 100 + lag, 5));
+        builder.addEdge(worked[rank], got[rank], graph::EdgeKind::Order);
+        builder.addEdge(worked[from], got[rank], graph::EdgeKind::Message, lag);
+        for (int more = 1; from == 1 && more < messages; ++more) {
+          const auto extra = builder.addNode(rank, graph::NodeKind::Host, at + 100 + 20, 0);
+          builder.addEdge(worked[from], extra, graph::EdgeKind::Message, 20);
+        }
+      }
+      work_.steps.push_back({worked, got});
+      work_.stepOf.resize(got.back() + 1U, static_cast<std::uint32_t>(step));
+      at += 105 + std::max(slowLagNs, 22U);
+      last = got;
+    }
+    return test::must(builder.build());
+  }
+
+  graph::Graph graph_;
+  Work work_{graph_, graph_.gapNs, {}, {}, {}, {}, {}, {}};
+};
+
+TEST(Stragglers, ARankWhoseMessagesAreSlow) {
+  const auto found = Ring(200).stragglers();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].rank, 1);
+  EXPECT_EQ(found[0].operation, "messages");
+  EXPECT_EQ(found[0].cause, critical::PathCause::Transfer);
+}
+
+TEST(Stragglers, ARankThatSendsMoreMessagesIsNone) {
+  EXPECT_THAT(Ring(21, 4).stragglers(), IsEmpty());
 }
 
 }  // namespace
