@@ -27,8 +27,7 @@ void addLaunchWaits(LaneIndex stream,
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const std::int64_t latencies[] = {latency.ns(false), latency.ns(true)};
   for (const DeviceLaunch& each : launches) {
-    // The launch ends at least 1 ns before its work begins: others may wait for that begin.
-    const std::int64_t most = std::clamp<std::int64_t>(each.passedNs() - 1, 0, kMost);
+    const std::int64_t most = std::min(each.passedNs(), kMost);
     const auto lag = std::min(latencies[each.hasReturned ? 1 : 0], most);
     sink.add(
         {stream, each.thread, each.after, each.begin, each.from, static_cast<std::uint32_t>(lag)});

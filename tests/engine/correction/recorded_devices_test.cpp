@@ -109,7 +109,7 @@ TEST_F(RecordedDevicesTest, CallsForADeviceAreReadInTheOrderOfTime) {
 }
 
 // The event was recorded between two kernels: the call waits for the first one. The second one
-// waited for its launch, which is not earlier, and takes 9 of its 10 ns.
+// waited for its launch, which is not earlier, and takes 10 ns.
 TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   annotation(main_, {100, 200});
   kernel(stream_, main_, {400, 410}, {500, 600});
@@ -117,7 +117,7 @@ TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   kernel(stream_, other_, {430, 590}, {600, 800});
   call("cudaEventSynchronize", {450, 820}, 77);
   sync(model::SyncKind::Event, stream_, 450, record, 77);
-  EXPECT_EQ(onStream(stream_, 800), 799);
+  EXPECT_EQ(onStream(stream_, 800), 800);
   EXPECT_EQ(corrected(main_, 820), 720);
 }
 
@@ -140,8 +140,8 @@ TEST_F(RecordedDevicesTest, ALaunchIsOnItsWayWhileTheStreamIsBusy) {
   annotation(main_, {100, 200});
   kernel(stream_, main_, {310, 320}, {380, 400});
   EXPECT_EQ(corrected(main_, 320), 220);
-  EXPECT_EQ(onStream(stream_, 380), 301) << "once the first is done, since 280 is too early";
-  EXPECT_EQ(onStream(stream_, 400), 321);
+  EXPECT_EQ(onStream(stream_, 380), 300) << "once the first is done, since 280 is too early";
+  EXPECT_EQ(onStream(stream_, 400), 320);
 }
 
 TEST_F(RecordedDevicesTest, ACopyThatIsNotAsynchronousIsWaitedFor) {
