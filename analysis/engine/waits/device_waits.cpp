@@ -1,8 +1,10 @@
 // Waits of devices for threads, of streams for each other, and of threads for devices.
 //
 // A stream does its work in launch order. When a call makes the host or another stream wait, it
-// waits for the stream's last work that was launched before the call, or before an event's record.
+// waits for the stream's last work that was launched before the call, or before an event's record,
+// and for what the stream itself had to wait for since then.
 #include "analysis/engine/waits/device_launches.h"
+#include "analysis/engine/waits/device_stream.h"
 #include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
 #include "analysis/store/read_rows.h"
@@ -20,69 +22,6 @@ namespace sonde::engine::waits {
 namespace {
 
 using store::Statement;
-
-struct Work {
-  std::int64_t launch;  // by the host's clock; the work's own begin if unknown
-  std::int64_t begin;
-  std::int64_t after;  // the end of the stream's previous work, or Wait::kStart
-  std::int64_t until;  // when it and all before it are done
-};
-
-class Stream {
- public:
-  Stream(LaneIndex lane, std::int64_t process, std::int64_t device)
-      : lane_(lane), process_(process), device_(device) {}
-
-  LaneIndex lane() const noexcept { return lane_; }
-  std::int64_t process() const noexcept { return process_; }
-  std::int64_t device() const noexcept { return device_; }
-  std::vector<DeviceLaunch>& launches() noexcept { return launches_; }
-
-  // Requires: ordered by begin. Returns when the work before was done.
-  std::int64_t add(std::int64_t launch, std::int64_t begin, std::int64_t end) {
-    const std::int64_t after = works_.empty() ? Wait::kStart : std::min(works_.back().until, begin);
-    const std::int64_t until = works_.empty() ? end : std::max(works_.back().until, end);
-    // A launch that another thread made meanwhile counts as earlier, as the stream saw it.
-    launch = works_.empty() ? launch : std::max(works_.back().launch, launch);
-    works_.push_back({launch, begin, after, until});
-    return after;
-  }
-
-  // When all work launched before `ns` was done; nullopt: there was no such work.
-  std::optional<std::int64_t> doneBefore(std::int64_t ns) const {
-    const auto behind = firstAfter(ns);
-    return behind == works_.begin() ? std::nullopt : std::optional((behind - 1)->until);
-  }
-  // The first work that was launched after `ns`.
-  const Work* nextAfter(std::int64_t ns) const {
-    const auto behind = firstAfter(ns);
-    return behind == works_.end() ? nullptr : &*behind;
-  }
-  // The end of the last work that ended in (after, until].
-  std::optional<std::int64_t> lastEndIn(std::int64_t after, std::int64_t until) const {
-    const auto behind = std::upper_bound(
-        works_.begin(), works_.end(), until, [](std::int64_t ns, const Work& work) {
-          return ns < work.until;
-        });
-    if (behind == works_.begin() || (behind - 1)->until <= after)
-      return std::nullopt;
-    return (behind - 1)->until;
-  }
-
- private:
-  std::vector<Work>::const_iterator firstAfter(std::int64_t ns) const {
-    return std::upper_bound(
-        works_.begin(), works_.end(), ns, [](std::int64_t at, const Work& work) {
-          return at < work.launch;
-        });
-  }
-
-  LaneIndex lane_;
-  std::int64_t process_;
-  std::int64_t device_;
-  std::vector<Work> works_;
-  std::vector<DeviceLaunch> launches_;
-};
 
 // A host call that waits, and what it waits for according to `sync`.
 struct HostSync {
@@ -173,20 +112,19 @@ class DeviceWaits {
   void waitForAny(const Call& call);
   std::optional<std::int64_t> deviceOf(const Call& call) const;
 
-  Stream* stream(std::int64_t id) {
+  DeviceStream* stream(std::int64_t id) {
     const auto found = streams_.find(id);
     return found == streams_.end() ? nullptr : &found->second;
   }
-  void add(const Call& call, const Stream& stream, std::optional<std::int64_t> done) {
-    if (done)
-      sink_.add({sink_.laneOfThread(call.thread), stream.lane(), call.begin, call.end, *done});
+  void add(const Call& call, const StreamDone& done) {
+    sink_.add({sink_.laneOfThread(call.thread), done.lane, call.begin, call.end, done.ns});
   }
 
   const store::Database& trace_;
   WaitSink& sink_;
-  std::unordered_map<std::int64_t, Stream> streams_;                 // by id
-  std::map<std::int64_t, std::vector<const Stream*>> streamsOf_;     // by process
-  std::unordered_set<std::int64_t> asynchronous_;                    // names of calls
+  std::unordered_map<std::int64_t, DeviceStream> streams_;              // by id
+  std::map<std::int64_t, std::vector<const DeviceStream*>> streamsOf_;  // by process
+  std::unordered_set<std::int64_t> asynchronous_;                       // names of calls
   std::map<std::pair<std::int64_t, std::int64_t>, HostSync> syncs_;  // by process and correlation
   // by thread and launch: the device that got work
   std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> devices_;
@@ -194,14 +132,14 @@ class DeviceWaits {
 };
 
 Result<void> DeviceWaits::readStreams() {
-  SONDE_TRY(store::forEachRow(trace_,
-                              "SELECT id, process_id, coalesce(device_id, 0) FROM stream",
-                              [&](const Statement& row) -> Result<void> {
-                                const LaneIndex lane = sink_.laneOfStream(row.integer(0));
-                                streams_.emplace(row.integer(0),
-                                                 Stream(lane, row.integer(1), row.integer(2)));
-                                return {};
-                              }));
+  SONDE_TRY(store::forEachRow(
+      trace_,
+      "SELECT id, process_id, coalesce(device_id, 0) FROM stream",
+      [&](const Statement& row) -> Result<void> {
+        const LaneIndex lane = sink_.laneOfStream(row.integer(0));
+        streams_.emplace(row.integer(0), DeviceStream(lane, row.integer(1), row.integer(2)));
+        return {};
+      }));
   for (const auto& [id, stream] : streams_)
     streamsOf_[stream.process()].push_back(&stream);
   return store::forEachRow(trace_,
@@ -215,7 +153,7 @@ Result<void> DeviceWaits::readStreams() {
 // Work begins when it has been launched and its stream is ready. A copy waits inside its own call,
 // unless the call is asynchronous.
 void DeviceWaits::addWork(const LaunchedWork& work) {
-  Stream* const on = stream(work.streamId);
+  DeviceStream* const on = stream(work.streamId);
   if (on == nullptr)
     return;
   const std::int64_t after =
@@ -258,22 +196,24 @@ Result<void> DeviceWaits::readWork() {
 }
 
 // A stream that waits for an event starts its next work when the work before that event is done.
+// By time: an event may stand for waits of its stream.
 Result<void> DeviceWaits::readEventWaits() {
   return store::forEach<EventWait>(
       trace_,
       "SELECT w.stream_id, w.start_ns, r.stream_id AS recorded_stream_id, r.start_ns AS "
       "recorded_ns "
       "FROM sync w JOIN sync r ON r.id = w.waits_for_id WHERE w.kind = 'wait' AND w.stream_id IS "
-      "NOT NULL AND r.stream_id IS NOT NULL AND r.stream_id <> w.stream_id",
+      "NOT NULL AND r.stream_id IS NOT NULL AND r.stream_id <> w.stream_id ORDER BY w.start_ns",
       [&](const EventWait& row) {
-        const Stream* const waits = stream(row.streamId);
-        const Stream* const waker = stream(row.recordedStreamId);
+        DeviceStream* const waits = stream(row.streamId);
+        const DeviceStream* const waker = stream(row.recordedStreamId);
         if (waits == nullptr || waker == nullptr)
           return;
-        const Work* const next = waits->nextAfter(row.startNs);
-        const auto done = waker->doneBefore(row.recordedNs);
-        if (next != nullptr && done)
-          sink_.add({waits->lane(), waker->lane(), next->after, next->begin, *done});
+        const std::vector<StreamDone> needs = waker->needsAt(row.recordedNs);
+        waits->addWait(row.startNs, needs);
+        if (const DeviceStream::Work* const next = waits->nextAfter(row.startNs))
+          for (const StreamDone& each : needs)
+            sink_.add({waits->lane(), each.lane, next->after, next->begin, each.ns});
       });
 }
 
@@ -319,10 +259,12 @@ Result<void> DeviceWaits::readCalls() {
 void DeviceWaits::waitFor(const HostSync& what, const Call& call) {
   if (what.what == HostSync::For::Device)
     return waitForDevice(call);
-  if (const Stream* const on = stream(what.stream))
-    return add(
-        call, *on, on->doneBefore(what.what == HostSync::For::Event ? what.recorded : call.begin));
-  waitForAny(call);
+  const DeviceStream* const on = stream(what.stream);
+  if (on == nullptr)
+    return waitForAny(call);
+  for (const StreamDone& each :
+       on->needsAt(what.what == HostSync::For::Event ? what.recorded : call.begin))
+    add(call, each);
 }
 
 // The trace does not name the device. Assumes the one that the thread gave work to last.
@@ -338,18 +280,18 @@ std::optional<std::int64_t> DeviceWaits::deviceOf(const Call& call) const {
 void DeviceWaits::waitForDevice(const Call& call) {
   const auto device = deviceOf(call);
   const auto [waited, isFirst] = waitedUntil_.emplace(call.thread, INT64_MIN);
-  for (const Stream* const on : streamsOf_[call.process])
+  for (const DeviceStream* const on : streamsOf_[call.process])
     if (const auto done = on->doneBefore(call.begin);
         done && *done > waited->second && (!device || on->device() == *device))
-      add(call, *on, done);
+      add(call, {on->lane(), *done});
   waited->second = std::max(waited->second, call.begin);
 }
 
 // Only the wait itself is known: assumes the last work that ended during it.
 void DeviceWaits::waitForAny(const Call& call) {
-  const Stream* last = nullptr;
+  const DeviceStream* last = nullptr;
   std::optional<std::int64_t> done;
-  for (const Stream* const on : streamsOf_[call.process]) {
+  for (const DeviceStream* const on : streamsOf_[call.process]) {
     const auto end = on->lastEndIn(call.begin, call.end);
     if (end && (!done || *end > *done)) {
       done = end;
@@ -357,7 +299,7 @@ void DeviceWaits::waitForAny(const Call& call) {
     }
   }
   if (last != nullptr)
-    add(call, *last, done);
+    add(call, {last->lane(), *done});
 }
 
 }  // namespace

@@ -173,6 +173,23 @@ TEST_F(RecordedDevicesTest, AStreamWaitsForWhatWasBeforeAnEventOnAnother) {
   EXPECT_EQ(onStream(other, 700), 600);
 }
 
+// The stream between the two has no work, and the event is recorded on each.
+TEST_F(RecordedDevicesTest, AnEventAlsoStandsForWhatItsStreamWaitsFor) {
+  const auto between = stream(process_);
+  const auto other = stream(process_);
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {400, 410}, {420, 600});
+  const auto record = sync(model::SyncKind::Record, stream_, 420);
+  sync(model::SyncKind::Wait, between, 422, record);
+  const auto again = sync(model::SyncKind::Record, between, 423);
+  sync(model::SyncKind::Wait, other, 425, again);
+  kernel(other, other_, {430, 440}, {610, 700});
+  call("cudaStreamSynchronize", {450, 620}, 77);
+  sync(model::SyncKind::Stream, between, 450, {}, 77);
+  EXPECT_EQ(onStream(other, 700), 600);
+  EXPECT_EQ(corrected(main_, 620), 520);
+}
+
 TEST_F(RecordedDevicesTest, KernelsOfACollectiveWaitForEachOther) {
   const auto peer = process(9, 1);
   const auto far = thread(peer, 9);
