@@ -116,8 +116,8 @@ class Simulation {
   std::vector<std::set<Wanting>> ready_;
   std::vector<std::vector<Stream>> streams_;
   std::vector<Queue> queues_;
-  std::vector<int> recorded_;  // how often each event was recorded by calls …
-  std::vector<int> happened_;  // … and by the device
+  std::vector<int> recorded_;            // how often each event was recorded by calls …
+  std::vector<std::set<int>> happened_;  // … and which of these the device has done
   std::map<int, std::vector<std::pair<int, int>>> heldUp_;  // by event: streams that wait
   std::map<std::tuple<int, int>, int> collectives_;  // by group and rank: how many it has begun
   std::map<std::pair<int, int>, Meeting> meetings_;  // by group and ordinal
@@ -186,7 +186,7 @@ void Simulation::startNext(int rank, int number) {
     return;
   Item item = from.items.front();
   const auto event = static_cast<std::size_t>(item.event);
-  if (item.kind == Item::Kind::Wait && happened_[event] < item.number) {
+  if (item.kind == Item::Kind::Wait && item.number > 0 && !happened_[event].contains(item.number)) {
     auto& held = heldUp_[item.event];
     if (std::find(held.begin(), held.end(), std::pair(rank, number)) == held.end())
       held.emplace_back(rank, number);
@@ -206,7 +206,7 @@ void Simulation::startNext(int rank, int number) {
     case Item::Kind::Collective:
       return startCollective(rank, number, item);
     case Item::Kind::Record:
-      happened_[event] = item.number;
+      happened_[event].insert(item.number);
       for (const auto& [otherRank, other] : std::exchange(heldUp_[item.event], {}))
         clock_.at(clock_.now(), [this, r = otherRank, s = other] { startNext(r, s); });
       [[fallthrough]];

@@ -73,6 +73,24 @@ TEST(Simulation, AStreamWaitsForTheEventOfAnotherOne) {
   EXPECT_THAT(worksOf(simulate(job), 0, 1), ElementsAre(Pair(110, 160)));
 }
 
+TEST(Simulation, AWaitIsForTheLastRecordOfAnEventBeforeIt) {
+  Job job = jobOf(0,
+                  {{0,
+                    "main",
+                    {Launch{"slow", 10, 0, 500},
+                     RecordEvent{1, 0, 0},
+                     WaitEvent{1, 1, 0},
+                     Launch{"after slow", 10, 1, 50},
+                     RecordEvent{1, 2, 0},
+                     WaitEvent{1, 3, 0},
+                     Launch{"after nothing", 10, 3, 50}}}},
+                  4);
+  job.events = {0};
+  const History run = simulate(job);
+  EXPECT_THAT(worksOf(run, 0, 1), ElementsAre(Pair(510, 560)));
+  EXPECT_THAT(worksOf(run, 0, 3), ElementsAre(Pair(34, 84)));
+}
+
 TEST(Simulation, ACollectiveBeginsWithItsLastRank) {
   Job job;
   job.machines = {{.name = "a"}, {.name = "b"}};

@@ -27,6 +27,17 @@ struct DataParallel {
 };
 Job dataParallelJob(const DataParallel& of);
 
+// Kernels that take less time than the calls that launch them.
+inline DataParallel hostBound() {
+  DataParallel of;
+  of.forwardNs = 5'000;
+  of.backwardNs = 10'000;
+  of.optimizerNs = 15'000;
+  of.callNs = 40'000;
+  of.bucketBytes = 40'000;
+  return of;
+}
+
 // The same on processors: each layer computes on the rank's main thread, and the all-reduces run on
 // a thread of their own, as Gloo's do.
 Job hostDataParallelJob(const DataParallel& of);
@@ -55,6 +66,77 @@ struct Pipeline {
   int slowdown = 150;  // percent
 };
 Job pipelineJob(const Pipeline& of);
+
+// The same with several stages a rank: rank r has the stages r, ranks + r, 2 ranks + r, … The ranks
+// take turns with groups of `ranks` microbatches (interleaved 1F1B of Megatron-LM).
+struct InterleavedPipeline {
+  int ranks = 4;
+  int stagesPerRank = 2;
+  int microbatches = 8;  // a multiple of `ranks`
+  int iterations = 3;
+  Ns forwardNs = 500'000;  // of one stage and microbatch
+  Ns backwardNs = 1'000'000;
+  std::int64_t bytes = 1'000'000;
+  Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
+  int slowRank = -1;
+  int slowdown = 150;  // percent
+};
+Job interleavedPipelineJob(const InterleavedPipeline& of);
+
+// Recommendation models: embedding tables are divided among the ranks, the rest is data-parallel.
+// All-to-alls exchange the looked-up rows in the forward pass and their gradients in the backward
+// pass. The dense features' layers run meanwhile. Layers' gradients are reduced on another stream.
+struct Embedding {
+  int ranks = 4;
+  int ranksPerMachine = 2;
+  int iterations = 5;
+  int layers = 3;  // of the dense features, and as many behind the exchange
+  Ns lookupNs = 300'000;
+  Ns layerNs = 150'000;  // forward; backward takes twice as long
+  Ns updateNs = 400'000;
+  Ns callNs = 8'000;
+  std::int64_t exchangedBytes = 8'000'000;
+  std::int64_t layerBytes = 1'000'000;
+  Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
+  int slowRank = -1;  // looks up at `slowdown` percent of the time of the others
+  int slowdown = 150;
+};
+Job embeddingJob(const Embedding& of);
+
+// Layers that `tensorRanks` ranks share, and `dataRanks` copies of the model. The ranks of a copy
+// reduce each layer's result, and wait for it. Ranks with the same part of a model reduce their
+// gradients meanwhile.
+struct TensorParallel {
+  int tensorRanks = 2;
+  int dataRanks = 3;
+  int iterations = 5;
+  int layers = 4;
+  Ns forwardNs = 250'000;  // of one layer
+  Ns backwardNs = 500'000;
+  Ns optimizerNs = 200'000;
+  Ns callNs = 8'000;
+  std::int64_t resultBytes = 2'000'000;
+  std::int64_t gradientBytes = 6'000'000;  // of one layer
+  Link tensorLink{.latencyNs = 2'000, .bytesPerUs = 200'000};
+  Link dataLink{.latencyNs = 5'000, .bytesPerUs = 12'500};
+  int slowRank = -1;
+  int slowdown = 150;
+};
+Job tensorParallelJob(const TensorParallel& of);
+
+// Chunks that pass through the streams of one device: each stream's kernel waits for the previous
+// stream's. Every hand-over uses the same event, which is recorded again before the waits for its
+// earlier records are over. At the end the thread waits for a stream that has no kernels and only
+// waits for another one.
+struct Streams {
+  int streams = 4;
+  int chunks = 6;
+  int iterations = 4;
+  Ns kernelNs = 100'000;
+  Ns firstKernelNs = 100'000;  // of the first stream
+  Ns callNs = 4'000;
+};
+Job streamsJob(const Streams& of);
 
 // Workers that push gradients to a server and pull the sum. The last rank is the server.
 struct ParameterServer {

@@ -39,21 +39,95 @@ std::vector<Ns> iterationsOf(const History& history, int thread) {
   return lengths;
 }
 
+// A job whose messages take no time.
+Job withFreeMessages(Job job) {
+  job.link = {};
+  for (Thread& thread : job.threads)
+    for (Op& op : thread.program)
+      if (auto* send = std::get_if<Send>(&op)) {
+        send->bytes = 0;
+        send->callNs = 0;
+      }
+  return job;
+}
+
 TEST(Workloads, APipelineTakesAsLongAsItsBubble) {
   Pipeline of;
   of.iterations = 1;
-  of.bytes = 0;
-  of.link = {};
   of.forwardNs = 1'000'000;
   of.backwardNs = 2'000'000;
-  Job job = pipelineJob(of);
-  for (Thread& thread : job.threads)
-    for (Op& op : thread.program)
-      if (auto* send = std::get_if<Send>(&op))
-        send->callNs = 0;
   // The first stage begins first and ends last.
-  EXPECT_THAT(iterationsOf(simulate(job), 0),
+  EXPECT_THAT(iterationsOf(simulate(withFreeMessages(pipelineJob(of))), 0),
               ElementsAre((of.microbatches + of.stages - 1) * 3'000'000 + of.forwardNs));
+}
+
+TEST(Workloads, InterleavingDividesTheBubbleByTheStagesOfARank) {
+  InterleavedPipeline of;
+  of.iterations = 1;
+  for (const int stages : {1, 2, 4}) {
+    of.stagesPerRank = stages;
+    of.forwardNs = 1'000'000 / stages;
+    of.backwardNs = 2'000'000 / stages;
+    const Ns bubble = (of.ranks - 1) * 3'000'000 / stages;
+    EXPECT_THAT(iterationsOf(simulate(withFreeMessages(interleavedPipelineJob(of))), 0),
+                ElementsAre(of.microbatches * 3'000'000 + bubble + of.forwardNs))
+        << stages;
+  }
+}
+
+// From the begin of an iteration until its first kernel begins, and after its last one.
+constexpr Ns aroundKernels(Ns callNs) {
+  return callNs + 3'000 + 2'000 + 1'000;
+}
+
+TEST(Workloads, AnExchangeThatIsLongerThanTheDenseLayersIsExposed) {
+  Embedding of;
+  of.iterations = 1;
+  of.layerBytes = 0;
+  of.exchangedBytes = 20'000'000;
+  const Ns exchange =
+      transferNs(embeddingJob(of).groups[0], Collective::Alltoall, of.exchangedBytes);
+  ASSERT_GT(exchange, of.layers * 2 * of.layerNs);
+  EXPECT_THAT(iterationsOf(simulate(embeddingJob(of)), 0),
+              ElementsAre(aroundKernels(of.callNs) + of.lookupNs + 2 * exchange +
+                          of.layers * 3 * of.layerNs + 2 * of.updateNs));
+}
+
+TEST(Workloads, AnExchangeThatIsShorterThanTheDenseLayersIsHidden) {
+  Embedding of;
+  of.iterations = 1;
+  of.layerBytes = 0;
+  of.exchangedBytes = 0;
+  EXPECT_THAT(iterationsOf(simulate(embeddingJob(of)), 0),
+              ElementsAre(aroundKernels(of.callNs) + of.lookupNs + of.layers * 6 * of.layerNs +
+                          2 * of.updateNs));
+}
+
+TEST(Workloads, TensorParallelRanksWaitForEachResult) {
+  TensorParallel of;
+  of.iterations = 1;
+  const Job job = tensorParallelJob(of);
+  const Ns result = transferNs(job.groups[0], Collective::Allreduce, of.resultBytes);
+  const Ns gradients = transferNs(job.groups.back(), Collective::Allreduce, of.gradientBytes);
+  ASSERT_GT(gradients, of.backwardNs + result) << "each waits for the one before";
+  EXPECT_THAT(iterationsOf(simulate(job), 0),
+              ElementsAre(aroundKernels(of.callNs) + of.layers * (of.forwardNs + result) +
+                          of.backwardNs + result + of.layers * gradients + of.optimizerNs));
+}
+
+TEST(Workloads, AStreamBeginsAChunkWhenThePreviousOneIsDoneWithIt) {
+  Streams of;
+  of.iterations = 1;
+  EXPECT_THAT(iterationsOf(simulate(streamsJob(of)), 0),
+              ElementsAre(aroundKernels(of.callNs) + (of.chunks + of.streams - 1) * of.kernelNs));
+}
+
+TEST(Workloads, CallsThatTakeLongerThanKernelsDetermineTheStep) {
+  const DataParallel of = hostBound();
+  ASSERT_GT(of.callNs, of.backwardNs);
+  const Ns calls = (2 * of.layers + of.buckets) * of.callNs + of.buckets * 2 * of.callNs / 4;
+  const Ns optimizer = 2 * of.callNs / 4 + of.callNs + 3'000 + of.optimizerNs + 2'000 + 1'000;
+  EXPECT_THAT(iterationsOf(simulate(dataParallelJob(of)), 0), Each(calls + optimizer));
 }
 
 TEST(Workloads, ALoaderThatIsSlowerThanTheStepHoldsUpEachStep) {
@@ -133,6 +207,10 @@ TEST(Workloads, EachKindCanBeWritten) {
                                  hostDataParallelJob({}),
                                  loaderJob({}),
                                  pipelineJob({}),
+                                 interleavedPipelineJob({}),
+                                 embeddingJob({}),
+                                 tensorParallelJob({}),
+                                 streamsJob({}),
                                  parameterServerJob({})};
   for (std::size_t at = 0; at < jobs.size(); ++at) {
     const History history = simulate(jobs[at]);

@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,9 @@ class SimulatedJob {
     return lengths(engine::replay::replay(graph(), {durNs, graph().gapNs}), durNs);
   }
 
-  // The durations if all that is called `name` took `percent` of its time: kernels, copies, and
-  // slices of threads.
-  std::vector<std::int64_t> scaled(const std::string& name, int percent) const {
+  // The durations if all that is called one of `names` took `percent` of its time: kernels, copies,
+  // and slices of threads.
+  std::vector<std::int64_t> scaled(const std::set<std::string>& names, int percent) const {
     using engine::critical::Element;
     std::vector<std::int64_t> durations = graph().durNs;
     for (engine::graph::NodeIndex node = 0; node < graph().nodes(); ++node) {
@@ -46,7 +47,7 @@ class SimulatedJob {
           {node, engine::critical::Cause::Node, 0, graph().beginNs[node], graph().endNs(node)}};
       std::int64_t ns = 0;
       for (const auto& part : must(engine::critical::partsOf(trace_, graph(), alone)))
-        ns += part.what == name ? part.lengthNs() : 0;
+        ns += names.contains(part.what) ? part.lengthNs() : 0;
       durations[node] -= ns * (100 - percent) / 100;
     }
     return durations;
