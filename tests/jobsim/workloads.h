@@ -138,6 +138,21 @@ struct Streams {
 };
 Job streamsJob(const Streams& of);
 
+// An all-reduce made of messages, as MPI and Gloo do it. In a ring each rank sends and receives
+// 2 (ranks - 1) shares of each chunk. In a tree sums go up to rank 0, and the result down.
+struct MessageAllreduce {
+  int ranks = 4;
+  int ranksPerMachine = 1;
+  bool isTree = false;
+  int chunks = 2;
+  int iterations = 2;
+  Ns computeNs = 2'000'000;
+  Ns sumNs = 40'000;  // for a chunk
+  std::int64_t bytes = 1'000'000;
+  Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
+};
+Job messageAllreduceJob(const MessageAllreduce& of);
+
 // Workers that push gradients to a server and pull the sum. The last rank is the server.
 struct ParameterServer {
   int workers = 4;

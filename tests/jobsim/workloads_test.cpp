@@ -159,6 +159,24 @@ TEST(Workloads, ASlowRankHoldsUpTheOthers) {
   EXPECT_LT(slow.endNs, even.endNs * 15 / 10);
 }
 
+// Each of 2 (N - 1) steps passes a share on, and the first half of them adds one.
+TEST(Workloads, ARingTakesItsStepsOneAfterTheOther) {
+  const MessageAllreduce of{.ranks = 5, .chunks = 2, .iterations = 1};
+  const Ns share = 5'000 + of.link.latencyNs + of.link.timeOf(of.bytes / of.ranks);
+  const Ns chunk = 8 * share + 4 * (of.sumNs / of.ranks);
+  EXPECT_THAT(iterationsOf(simulate(messageAllreduceJob(of)), 3),
+              ElementsAre(of.computeNs + 2 * chunk + of.sumNs));
+}
+
+// Two levels up and two down. The root sends to its second child last, and this one does the same.
+TEST(Workloads, ATreeTakesItsDepthTwice) {
+  const MessageAllreduce of{.ranks = 7, .isTree = true, .chunks = 1, .iterations = 1};
+  const Ns message = 5'000 + of.link.latencyNs + of.link.timeOf(of.bytes);
+  const Ns up = 2 * (message + 2 * of.sumNs);
+  EXPECT_THAT(iterationsOf(simulate(messageAllreduceJob(of)), 6),
+              ElementsAre(of.computeNs + up + 2 * (5'000 + message) + of.sumNs));
+}
+
 TEST(Workloads, AServerSumsOneGradientAfterTheOther) {
   const ParameterServer of{.workers = 2, .iterations = 1, .link = {}};
   const History history = simulate(parameterServerJob(of));
@@ -211,6 +229,7 @@ TEST(Workloads, EachKindCanBeWritten) {
                                  embeddingJob({}),
                                  tensorParallelJob({}),
                                  streamsJob({}),
+                                 messageAllreduceJob({.iterations = 3}),
                                  parameterServerJob({})};
   for (std::size_t at = 0; at < jobs.size(); ++at) {
     const History history = simulate(jobs[at]);

@@ -1,8 +1,6 @@
 #include "analysis/engine/graph/trace_graph.h"
 
-#include "analysis/engine/critical/iteration_paths.h"
-#include "analysis/engine/critical/path_parts.h"
-#include "tests/support/device_trace.h"
+#include "tests/engine/graph/trace_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,28 +18,10 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 using ::testing::Pair;
 
-constexpr std::int64_t kUs = 1000;
+using test::kUs;
 
-class GraphOfTrace : public test::DeviceTrace {
+class GraphOfTrace : public test::TracePath {
  protected:
-  // The causes of the only path, by time, with what took the time in µs.
-  std::vector<std::pair<std::string, std::int64_t>> path() {
-    const store::Database trace = open();
-    const TraceGraph graph = test::must(readGraph(trace));
-    const auto paths = critical::pathsOf(graph);
-    std::vector<std::pair<std::string, std::int64_t>> found;
-    for (const auto& part : test::must(critical::partsOf(trace, graph.graph, paths.front().path))) {
-      const std::string text = std::string(critical::nameOf(part.cause)) + " " + part.what;
-      if (!found.empty() && found.back().first == text)
-        found.back().second += part.lengthNs() / kUs;
-      else
-        found.emplace_back(text, part.lengthNs() / kUs);
-    }
-    return found;
-  }
-
-  Span us(std::int64_t begin, std::int64_t end) const { return {begin * kUs, end * kUs}; }
-
   // A main thread that records one operator, calls a backward pass, and goes on after it.
   Rank training() {
     const Rank made = rank(0);

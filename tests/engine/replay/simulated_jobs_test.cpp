@@ -26,6 +26,8 @@ TEST(SimulatedJobs, AReplayOfTheOwnTimesIsExact) {
                                  jobsim::embeddingJob({}),
                                  jobsim::tensorParallelJob({}),
                                  jobsim::streamsJob({}),
+                                 jobsim::messageAllreduceJob({}),
+                                 jobsim::messageAllreduceJob({.isTree = true}),
                                  jobsim::parameterServerJob({})}) {
     const SimulatedJob measured(job);
     EXPECT_THAT(measured.replayed(measured.graph().durNs),
@@ -163,6 +165,19 @@ TEST(SimulatedJobs, SlowerKernelsOfAHostBoundJob) {
   const SimulatedJob truth(jobsim::dataParallelJob(job));
   EXPECT_THAT(measured.replayed(measured.scaled({"backward_gemm"}, 1000)),
               Pointwise(IsNear(), truth.measured()));
+}
+
+// On one host: messages that came before they were asked for leave its clock uncertain.
+TEST(SimulatedJobs, FasterSumsOfAllreducesMadeOfMessages) {
+  for (const bool isTree : {false, true}) {
+    jobsim::MessageAllreduce job{
+        .ranks = 8, .ranksPerMachine = 8, .isTree = isTree, .sumNs = 2'000'000};
+    const SimulatedJob measured(jobsim::messageAllreduceJob(job));
+    job.sumNs /= 10;
+    const SimulatedJob truth(jobsim::messageAllreduceJob(job));
+    EXPECT_THAT(measured.replayed(measured.scaled({"sum", "update"}, 10)),
+                Pointwise(IsNear(), truth.measured()));
+  }
 }
 
 TEST(SimulatedJobs, FasterWorkersOfAParameterServer) {
