@@ -117,6 +117,14 @@ struct Put {
 struct Take {
   int queue;
 };
+// A block of the host's memory. Each has a number of its own within its rank.
+struct Allocate {
+  int block;
+  std::int64_t bytes;
+};
+struct Free {
+  int block;
+};
 // Annotations.
 enum class Scope : std::uint8_t { Iteration, Operation };
 struct Begin {
@@ -137,6 +145,8 @@ using Op = std::variant<Compute,
                         Receive,
                         Put,
                         Take,
+                        Allocate,
+                        Free,
                         Begin,
                         End>;
 

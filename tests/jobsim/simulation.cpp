@@ -381,6 +381,8 @@ void Simulation::proceed(int index) {
                  [&](const Receive& one) { receive(index, one); },
                  [&](const Put& one) { put(index, one); },
                  [&](const Take& one) { take(index, one); },
+                 [&](const Allocate&) { finish(index, now, now); },
+                 [&](const Free&) { finish(index, now, now); },
                  [&](const Begin&) { finish(index, now, now); },
                  [&](const End&) { finish(index, now, now); },
              },

@@ -70,12 +70,18 @@ Job hostDataParallelJob(const DataParallel& of) {
     Thread gloo{rank, "gloo", {}};
     for (int iteration = 0; iteration < of.iterations; ++iteration) {
       append(main.program, {Begin{Scope::Iteration, "step"}, Begin{Scope::Operation, "forward"}});
-      for (int layer = 0; layer < of.layers; ++layer)
+      const auto blockOf = [&](int layer) { return iteration * of.layers + layer; };
+      for (int layer = 0; layer < of.layers; ++layer) {
+        if (of.activationBytes > 0)
+          main.program.push_back(Allocate{blockOf(layer), of.activationBytes});
         main.program.push_back(
             Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
+      }
       append(main.program, {End{}, Begin{Scope::Operation, "backward"}});
       for (int layer = 0; layer < of.layers; ++layer) {
         main.program.push_back(Compute{"aten::mm", percentOf(of.backwardNs, isSlow, of.slowdown)});
+        if (of.activationBytes > 0)
+          main.program.push_back(Free{blockOf(of.layers - 1 - layer)});
         if ((layer + 1) % layersPerBucket == 0)
           main.program.push_back(Put{ready});
       }
