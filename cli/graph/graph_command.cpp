@@ -45,6 +45,7 @@ class GraphCommand : public Command {
     app.add_option("--operation", operation_, "the paths of this operation instead of iterations")
         ->type_name("NAME");
     app.add_flag("--critical-path", criticalPath_, "list what the iterations' time is made of");
+    app.add_flag("--memory", memory_, "list the peak of each process's memory");
     app.add_option(
            "--plot", plot_, "draw the critical path by rank and cause, in this .svg or .png")
         ->type_name("FILE");
@@ -61,11 +62,13 @@ class GraphCommand : public Command {
   Result<void> checkPlot() const;
   Result<void> readJob(const store::Database& trace, GraphView& view) const;
   Result<void> findPaths(const store::Database& trace, GraphView& view) const;
+  Result<void> readMemory(const store::Database& trace, GraphView& view) const;
   Result<GraphView> read();
   Result<void> show(const GraphView& view) const;
   std::int64_t iteration_ = -1;
   std::string operation_;
   bool criticalPath_ = false;
+  bool memory_ = false;
   std::string plot_;
   std::int64_t node_ = -1;
   bool force_ = false;
@@ -113,10 +116,24 @@ Result<void> GraphCommand::findPaths(const store::Database& trace, GraphView& vi
                fmt::format("there is no iteration {}: 'sonde report' lists them", iteration_)};
 }
 
+Result<void> GraphCommand::readMemory(const store::Database& trace, GraphView& view) const {
+  namespace footprint = engine::footprint;
+  SONDE_TRY_ASSIGN(const auto logs, engine::metrics::readMemoryLogs(trace));
+  SONDE_TRY_ASSIGN(const auto clock, engine::align::JobClock::read(trace));
+  const engine::graph::Graph& graph = view.trace.graph;
+  SONDE_TRY_ASSIGN(
+      view.memory,
+      footprint::memoryRows(
+          trace, footprint::heldMemory(logs, view.trace, clock, {graph.beginNs, graph.durNs})));
+  return {};
+}
+
 Result<GraphView> GraphCommand::read() {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   GraphView view;
   SONDE_TRY(readJob(job.database(), view));
+  if (memory_)
+    SONDE_TRY(readMemory(job.database(), view));
   SONDE_TRY(findPaths(job.database(), view));
   for (const critical::IterationPath& each : view.paths) {
     SONDE_TRY_ASSIGN(std::vector<critical::PathPart> parts,

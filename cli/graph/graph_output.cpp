@@ -111,6 +111,42 @@ Table stragglerTable(const GraphView& view) {
   return table;
 }
 
+Table memoryTable(const GraphView& view) {
+  Table table{{rankColumn(),
+               textColumn("process", "process"),
+               textColumn("place", "memory of"),
+               textColumn("allocator", "allocator"),
+               bytesColumn("peak_bytes", "peak"),
+               bytesColumn("base_bytes", "base"),
+               {"iteration", "iteration", ColumnKind::Number},
+               textColumn("operation", "operation"),
+               {"node", "node", ColumnKind::Number}},
+              {}};
+  for (const engine::footprint::MemoryRow& each : *view.memory)
+    table.rows.push_back(
+        {orNone(each.rank),
+         each.process,
+         each.place,
+         each.allocator,
+         each.peakBytes,
+         each.baseBytes,
+         orNone(each.iteration),
+         each.operation,
+         each.node == engine::graph::kNoNode ? Cell() : Cell(std::int64_t{each.node})});
+  return table;
+}
+
+std::string memoryText(const GraphView& view) {
+  Table table = memoryTable(view);
+  if (table.rows.empty())
+    return "\nno allocations were recorded\n";
+  // The process has the rank in its name.
+  table.columns.erase(table.columns.begin());
+  for (std::vector<Cell>& row : table.rows)
+    row.erase(row.begin());
+  return "\npeaks of memory\n" + renderText(table, 2, 120);
+}
+
 nlohmann::json iterationsOf(const GraphView& view) {
   nlohmann::json all = nlohmann::json::array();
   for (const critical::IterationPath& each : view.paths)
@@ -147,6 +183,8 @@ nlohmann::json jsonOf(const GraphView& view, bool withPath) {
                         {"nodes", countsOf(graph.kind, engine::graph::kNodeKinds)},
                         {"edges", countsOf(graph.edgeKind, engine::graph::kEdgeKinds)},
                         {"checks", std::move(checks)}};
+  if (view.memory)
+    out["memory"] = rowsAsObjects(memoryTable(view));
   if (withPath) {
     out["iterations"] = iterationsOf(view);
     out["path_ns"] = lengthOf(view.paths);
@@ -172,6 +210,8 @@ std::string textOf(const GraphView& view, bool withPath) {
           humanCount(each.violations),
           each.text,
           each.worstNs > 0 ? fmt::format(" (by up to {})", humanDuration(each.worstNs)) : "");
+  if (view.memory)
+    text += memoryText(view);
   if (!withPath)
     return text;
   text += fmt::format(

@@ -4,11 +4,13 @@
 #include "analysis/engine/critical/iteration_paths.h"
 #include "analysis/engine/critical/lane_slack.h"
 #include "analysis/engine/critical/path_parts.h"
+#include "analysis/engine/footprint/memory_rows.h"
 #include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/stragglers/stragglers.h"
 #include "analysis/export/charts/bar_chart.h"
 #include "cli/text/table.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct GraphView {
   std::vector<engine::critical::PathShare> shares;
   std::vector<engine::critical::LaneSlack> slacks;
   std::vector<engine::stragglers::Straggler> stragglers;
+  std::optional<std::vector<engine::footprint::MemoryRow>> memory;  // if it was asked for
 };
 
 // `withPath`: also the critical path, slack and stragglers. With a single iteration the JSON has

@@ -43,6 +43,16 @@ class GraphTest(unittest.TestCase):
             self.assertGreater(graph["path_ns"], 0, name)
             self.assertEqual(sum(part["ns"] for part in graph["critical_path"]), graph["path_ns"], name)
 
+    def test_peaks_of_memory_are_the_reports(self):
+        for name in ("gpu_pairs/bert_small-h100", "gpu_pairs/qwen_0.5b-mi300"):
+            graph, report = (self.answer(verb, self.trace(name), *words)["memory"]
+                             for verb, *words in (("graph", "--memory"), ("report",)))
+            self.assertEqual(len(graph), 2, name)
+            for held, used in zip(graph, report):
+                for key in ("place", "allocator", "peak_bytes", "base_bytes"):
+                    self.assertEqual(held[key], used[key], name)
+                self.assertEqual(held["iteration"], used["peak_iteration"], name)
+
     def test_little_of_the_paths_is_unexplained(self):
         for name in TRACES:
             replayed = self.answer("replay", self.trace(name))

@@ -19,6 +19,9 @@ struct MemoryBlock {
   std::optional<std::int64_t> freeNs;  // unset: never
   std::int64_t bytes = 0;
   std::int64_t scopeId = 0;  // the slice that it was allocated in; 0: none
+  // The threads that allocated and freed it; 0: unknown.
+  std::int64_t allocThreadId = 0;
+  std::int64_t freeThreadId = 0;
 
   bool isHeldAt(std::int64_t ns) const noexcept {
     return allocNs <= ns && (!freeNs || *freeNs > ns);

@@ -18,14 +18,14 @@ constexpr std::string_view kHost = "host";
 
 constexpr std::string_view kAllocationSql =
     "SELECT a.process_id, a.device_id, coalesce(d.kind || ' ' || d.ordinal, 'host'), a.allocator, "
-    "a.alloc_ns, a.free_ns, a.bytes, a.scope_id FROM allocation a LEFT JOIN device d ON d.id = "
-    "a.device_id";
+    "a.alloc_ns, a.free_ns, a.bytes, a.scope_id, coalesce(a.thread_id, s.thread_id) FROM "
+    "allocation a LEFT JOIN device d ON d.id = a.device_id LEFT JOIN slice s ON s.id = a.slice_id";
 
 // Marks of torch.profiler. Arguments that are not JSON are ignored.
 constexpr std::string_view kMarkSql =
     "SELECT t.process_id, s.start_ns, s.scope_id, json_extract(a.value, '$.\"Device Type\"'), "
     "json_extract(a.value, '$.\"Device Id\"'), json_extract(a.value, '$.Addr'), "
-    "json_extract(a.value, '$.Bytes'), json_extract(a.value, '$.\"Total Allocated\"') "
+    "json_extract(a.value, '$.Bytes'), json_extract(a.value, '$.\"Total Allocated\"'), t.id "
     "FROM slice s CROSS JOIN thread t ON t.id = s.thread_id CROSS JOIN arg a ON a.owner_id = s.id "
     "AND a.owner = 'slice' CROSS JOIN string k ON k.id = a.key_id AND k.text = 'args' WHERE s.kind "
     "= 'mark' AND s.name_id = ?1 AND json_valid(a.value) ORDER BY s.start_ns, s.id";
@@ -67,14 +67,15 @@ class Marks {
     const auto held = open.find(row.integer(5));
     if (held != open.end()) {
       log.blocks[held->second].freeNs = ns;
+      log.blocks[held->second].freeThreadId = row.integer(8);
       open.erase(held);
     } else if (bytes < 0) {
-      log.blocks.push_back({kBefore, ns, -bytes, 0});
+      log.blocks.push_back({kBefore, ns, -bytes, 0, 0, row.integer(8)});
     }
     if (bytes <= 0)
       return;
     open[row.integer(5)] = log.blocks.size();
-    log.blocks.push_back({ns, {}, bytes, row.integer(2)});
+    log.blocks.push_back({ns, {}, bytes, row.integer(2), row.integer(8)});
   }
 
   // Blocks that were held before the first mark and freed later are part of the base.
@@ -143,7 +144,8 @@ Result<MemoryLogs> readMemoryLogs(const store::Database& trace) {
     logs[std::move(place)].blocks.push_back({row.integer(4),
                                              row.optionalInteger(5),
                                              std::max<std::int64_t>(row.integer(6), 0),
-                                             row.integer(7)});
+                                             row.integer(7),
+                                             row.integer(8)});
     return {};
   }));
   SONDE_TRY(readMarks(trace, logs));

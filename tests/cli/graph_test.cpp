@@ -1,0 +1,58 @@
+// `sonde graph` with small traces of known numbers.
+#include "analysis/store/database.h"
+#include "tests/cli/verbs_fixture.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using GraphVerb = Verbs;
+
+TEST_F(GraphVerb, ListsThePeakOfMemory) {
+  const std::string path = write(3);
+  {
+    auto trace = test::must(store::Database::open(path, store::Access::ReadWrite));
+    // Two blocks overlap in the backward pass of the first iteration.
+    test::must(trace.exec(
+        "INSERT INTO allocation(process_id, thread_id, address, bytes, alloc_ns, free_ns, "
+        "scope_id, allocator) SELECT t.process_id, t.id, 4096 * column1, column2, s.start_ns + "
+        "column3, s.start_ns + column4, s.id, 'torch' FROM (VALUES (1, 100, -5, 20), (2, 7, 10, "
+        "30)) JOIN slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = (SELECT min(id) FROM "
+        "slice WHERE kind = 'backward')"));
+  }
+  const json found = jsonOf(sonde({"graph", path, "--memory", "--format", "json"}));
+  ASSERT_EQ(found["memory"].size(), 1U);
+  json row = found["memory"][0];
+  EXPECT_TRUE(row["node"].is_number_unsigned()) << row["node"];
+  row.erase("node");
+  EXPECT_EQ(row,
+            (json{{"rank", 3},
+                  {"process", "rank 3"},
+                  {"place", "host"},
+                  {"allocator", "torch"},
+                  {"peak_bytes", 107},
+                  {"base_bytes", 0},
+                  {"iteration", 0},
+                  {"operation", "backward"}}));
+  const std::string table = sonde({"graph", path, "--memory"}).out;
+  EXPECT_THAT(table, HasSubstr("peaks of memory\n"));
+  EXPECT_THAT(table, HasSubstr("107 B"));
+}
+
+TEST_F(GraphVerb, SaysThatThereWereNoAllocations) {
+  const std::string path = write(0);
+  EXPECT_THAT(sonde({"graph", path, "--memory"}).out, HasSubstr("no allocations were recorded"));
+  EXPECT_THAT(sonde({"graph", path}).out, Not(HasSubstr("allocations")));
+  EXPECT_EQ(jsonOf(sonde({"graph", path, "--memory", "--format", "json"}))["memory"],
+            json::array());
+}
+
+}  // namespace
+}  // namespace sonde::cli
