@@ -1,8 +1,12 @@
 #include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/operations/operation_replay.h"
 #include "analysis/engine/replay/replay_report.h"
+#include "analysis/engine/retime/retime.h"
+#include "analysis/store/scratch.h"
+#include "analysis/store/trace_name.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
+#include "cli/shell/progress_bar.h"
 #include "cli/text/json_value.h"
 #include "cli/text/table.h"
 #include "cli/text/word_option.h"
@@ -90,9 +94,11 @@ class ReplayCommand : public Command {
            "and compares the\n"
            "result with the measured iterations. Shows how far to trust an answer of 'sonde "
            "whatif'.\n"
+           "With -o the replayed timeline becomes a trace, which all verbs and the window accept.\n"
            "\nExamples:\n"
            "  sonde replay job.sonde\n"
-           "  sonde replay job.sonde --judge odd --format json\n";
+           "  sonde replay job.sonde --judge odd --format json\n"
+           "  sonde replay job.sonde --judge odd -o replayed.sonde\n";
   }
   void declare(CLI::App& app) override {
     takeOneOf(OptionWords<Judge>{{"odd", Judge::Odd}},
@@ -101,41 +107,82 @@ class ReplayCommand : public Command {
                              judge_,
                              "replay the even iterations with the gaps of each other, and compare "
                              "with the odd ones"));
+    app.add_option("-o,--output", output_, "write the replayed timeline as a trace")
+        ->type_name("OUT");
+    app.add_flag("-f,--force", force_, "replace the output if it exists");
     addFormatOption(app, format_);
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
-  int run() override {
-    const auto report = read();
-    if (!report)
-      return failToAnswer(name(), report.error());
-    if (format_ == Format::Json)
-      printOut(dumpJson(jsonOf(*report)));
-    else if (format_ == Format::Csv)
-      printOut(renderCsv(rankTable(*report)));
-    else
-      printOut(textOf(*report, judge_));
-    return kExitOk;
-  }
+  int run() override;
 
  private:
-  Result<ReplayReport> read() {
-    SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
-    SONDE_TRY_ASSIGN(const bool hasOperations,
-                     engine::operations::isOperationLevel(job.database()));
-    if (hasOperations) {
-      SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
-                       engine::operations::readOperationGraph(job.database()));
-      return engine::operations::replayOperations(graph);
-    }
-    SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph,
-                     engine::graph::readGraph(job.database()));
-    return engine::replay::replayReport(job.database(), graph, judge_);
-  }
+  Result<void> checkOutput() const;
+  Result<ReplayReport> read();
+  Result<void> write(const store::Database& trace, const engine::graph::TraceGraph& graph) const;
 
   Judge judge_ = Judge::Identity;
+  std::string output_;
+  bool force_ = false;
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
 };
+
+Result<void> ReplayCommand::checkOutput() const {
+  if (output_.empty())
+    return {};
+  SONDE_TRY(checkApart(output_, traces_));
+  return store::checkOutput(output_, force_);
+}
+
+Result<void> ReplayCommand::write(const store::Database& trace,
+                                  const engine::graph::TraceGraph& graph) const {
+  const store::Scratch scratch(store::unfinishedTrace(output_, force_));
+  const ProgressBar bar(name());
+  const std::vector<std::int64_t> begin = engine::replay::replayedBegins(graph, judge_);
+  return engine::retime::retime(trace,
+                                graph,
+                                {begin, graph.graph.durNs},
+                                {.output = output_,
+                                 .inputs = {traces_.begin(), traces_.end()},
+                                 .overwrite = force_,
+                                 .how = judge_ == Judge::Odd ? "odd" : "identity",
+                                 .progress = ProgressBar::progress()});
+}
+
+Result<ReplayReport> ReplayCommand::read() {
+  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
+  SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
+  if (hasOperations) {
+    if (!output_.empty())
+      return notFound(
+          "-o needs threads and streams, which an operation-level trace does not have: leave it "
+          "out");
+    SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
+                     engine::operations::readOperationGraph(job.database()));
+    return engine::operations::replayOperations(graph);
+  }
+  SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(job.database()));
+  SONDE_TRY_ASSIGN(ReplayReport report,
+                   engine::replay::replayReport(job.database(), graph, judge_));
+  if (!output_.empty())
+    SONDE_TRY(write(job.database(), graph));
+  return report;
+}
+
+int ReplayCommand::run() {
+  if (const auto output = checkOutput(); !output)
+    return fail(name(), output.error());
+  const auto report = read();
+  if (!report)
+    return failToAnswer(name(), report.error());
+  if (format_ == Format::Json)
+    printOut(dumpJson(jsonOf(*report)));
+  else if (format_ == Format::Csv)
+    printOut(renderCsv(rankTable(*report)));
+  else
+    printOut(textOf(*report, judge_));
+  return kExitOk;
+}
 
 }  // namespace
 

@@ -76,9 +76,13 @@ class Judged {
     });
   }
 
+  // When nodes begin with the gaps of other iterations.
+  std::vector<std::int64_t> predictedBegins() const {
+    return replay(graph_, {graph_.durNs, predictedGaps(graph_, iterationOf_, builders())});
+  }
+
   void fill(ReplayReport& report) const {
-    const std::vector<std::int64_t> predicted =
-        replay(graph_, {graph_.durNs, predictedGaps(graph_, iterationOf_, builders())});
+    const std::vector<std::int64_t> predicted = predictedBegins();
     const std::vector<std::int64_t> own = replay(graph_, {graph_.durNs, graph_.gapNs});
     const bool isIdentity = judge_ == Judge::Identity;
     compare(isIdentity ? own : predicted, report);
@@ -156,6 +160,11 @@ void replayWhole(const Graph& graph, ReplayReport& report) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> replayedBegins(const TraceGraph& graph, Judge judge) {
+  return judge == Judge::Odd ? Judged(graph, judge).predictedBegins()
+                             : replay(graph.graph, {graph.graph.durNs, graph.graph.gapNs});
+}
 
 Result<ReplayReport> replayReport(const store::Database& trace,
                                   const TraceGraph& graph,

@@ -40,4 +40,7 @@ Result<ReplayReport> replayReport(const store::Database& trace,
                                   const graph::TraceGraph& graph,
                                   Judge judge);
 
+// When each node begins in that replay. The nodes keep their durations.
+std::vector<std::int64_t> replayedBegins(const graph::TraceGraph& graph, Judge judge);
+
 }  // namespace sonde::engine::replay

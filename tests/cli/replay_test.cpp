@@ -1,0 +1,79 @@
+// `sonde replay -o`: runs the program on a small job of two ranks.
+#include "tests/cli/verbs_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using test::TrainingRun;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ReplayVerb : public Verbs {
+ protected:
+  static json rowsOf(const std::string& trace, const std::string& select) {
+    return jsonOf(sonde({"sql", trace, select, "--format", "json"}))["rows"];
+  }
+};
+
+TEST_F(ReplayVerb, WritesTheMeasuredTimelineIfNothingIsPredicted) {
+  const std::string out = folder_ / "out.sonde";
+  const std::string one = write(0);
+  ASSERT_EQ(sonde({"replay", one, "-o", out}).status, 0);
+  for (const char* select : {"SELECT * FROM v_iteration ORDER BY id",
+                             "SELECT * FROM v_slice ORDER BY id",
+                             "SELECT * FROM v_process ORDER BY id"})
+    EXPECT_EQ(rowsOf(out, select), rowsOf(one, select)) << select;
+  EXPECT_EQ(rowsOf(out, "SELECT value FROM meta WHERE key = 'replayed'").dump(),
+            R"([["identity"]])");
+  for (const char* verb : {"report", "graph", "breakdown"})
+    EXPECT_EQ(sonde({verb, out}).status, 0) << verb;
+}
+
+TEST_F(ReplayVerb, WritesTheIterationsThatItReports) {
+  const std::string out = folder_ / "out.sonde";
+  TrainingRun run;
+  run.slow = {4, 6};
+  run.extraNs = 5 * test::kMs;
+  const std::vector<std::string> job = {write(0, run), write(1, run)};
+  const json report =
+      jsonOf(sonde({"replay", job[0], job[1], "--judge", "odd", "-o", out, "--format", "json"}));
+  const json means = rowsOf(out,
+                            "SELECT CAST(round(avg(dur_ns)) AS INTEGER) FROM iteration WHERE "
+                            "number % 2 = 0 AND probe_mask = (SELECT min(probe_mask) FROM "
+                            "iteration)");
+  EXPECT_NEAR(means[0][0].get<double>(), report["replayed_ns"].get<double>(), 1);
+  EXPECT_EQ(rowsOf(out, "SELECT value FROM meta WHERE key = 'replayed'").dump(), R"([["odd"]])");
+}
+
+TEST_F(ReplayVerb, ReplacesAnOutputOnlyIfAsked) {
+  const std::string trace = write(0);
+  const std::string out = folder_ / "out.sonde";
+  test::writeText(out, "mine");
+  const Finished refused = sonde({"replay", trace, "-o", out});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, StartsWith("sonde replay: '" + out + "' exists"));
+  EXPECT_EQ(test::readText(out), "mine");
+  EXPECT_EQ(sonde({"replay", trace, "-o", out, "-f"}).status, 0);
+  EXPECT_EQ(sonde({"report", out}).status, 0);
+  EXPECT_EQ(sonde({"replay", trace, "-o", trace, "-f"}).status, 2);
+  EXPECT_EQ(sonde({"replay", trace, "-o", folder_ / "none/out.sonde"}).status, 3);
+}
+
+TEST_F(ReplayVerb, HasNoTimelineForOperationLevelTraces) {
+  const std::string trace = folder_ / "job.sonde";
+  {
+    test::TraceBuilder builder(trace);
+    builder.meta("operation_level", "1");
+    builder.finish();
+  }
+  const Finished refused = sonde({"replay", trace, "-o", folder_ / "out.sonde"});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_THAT(refused.err, HasSubstr("operation-level"));
+}
+
+}  // namespace
+}  // namespace sonde::cli
