@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -135,11 +134,7 @@ Result<GraphView> GraphCommand::read() {
   if (memory_)
     SONDE_TRY(readMemory(job.database(), view));
   SONDE_TRY(findPaths(job.database(), view));
-  for (const critical::IterationPath& each : view.paths) {
-    SONDE_TRY_ASSIGN(std::vector<critical::PathPart> parts,
-                     critical::partsOf(job.database(), view.trace.graph, each.path));
-    std::move(parts.begin(), parts.end(), std::back_inserter(view.parts));
-  }
+  SONDE_TRY_ASSIGN(view.parts, critical::partsOf(job.database(), view.trace.graph, view.paths));
   view.shares = critical::sharesOf(view.parts);
   view.slacks = critical::laneSlacks(view.trace.graph, view.paths);
   return view;

@@ -62,17 +62,35 @@ class Namer {
   std::unordered_map<std::int64_t, std::string> names_;  // by string id
 };
 
+// Divides stretches into as few groups without overlaps as possible, each by begin. Paths of
+// iterations that overlap may pass through the same time of a thread.
+std::vector<std::vector<ThreadStretch>> withoutOverlaps(std::vector<ThreadStretch> stretches) {
+  std::stable_sort(
+      stretches.begin(), stretches.end(), [](const ThreadStretch& a, const ThreadStretch& b) {
+        return a.beginNs < b.beginNs;
+      });
+  std::vector<std::vector<ThreadStretch>> groups;
+  for (const ThreadStretch& each : stretches) {
+    const auto free = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return group.back().endNs <= each.beginNs;
+    });
+    if (free == groups.end())
+      groups.push_back({each});
+    else
+      free->push_back(each);
+  }
+  return groups;
+}
+
 Result<void> Namer::splitThreads() {
   std::map<LaneIndex, std::vector<ThreadStretch>> threads;
   for (std::size_t i = 0; i < path_.size(); ++i)
     if (hasSlices(path_[i]))
       threads[graph_.lane[path_[i].node]].push_back({i, path_[i].beginNs, path_[i].endNs});
-  for (const auto& [lane, stretches] : threads) {
-    SONDE_TRY(
-        labelThread(trace_, clock_, graph_.lanes[lane], stretches, [&](const ThreadLabel& label) {
-          labels_[label.stretch].push_back(label);
-        }));
-  }
+  const auto keep = [&](const ThreadLabel& label) { labels_[label.stretch].push_back(label); };
+  for (const auto& [lane, stretches] : threads)
+    for (const std::vector<ThreadStretch>& group : withoutOverlaps(stretches))
+      SONDE_TRY(labelThread(trace_, clock_, graph_.lanes[lane], group, keep));
   return {};
 }
 
@@ -160,6 +178,15 @@ Result<std::vector<PathPart>> partsOf(const store::Database& trace,
                                       const Graph& graph,
                                       const std::vector<Element>& path) {
   return Namer(trace, graph, path).name();
+}
+
+Result<std::vector<PathPart>> partsOf(const store::Database& trace,
+                                      const Graph& graph,
+                                      const std::vector<IterationPath>& paths) {
+  std::vector<Element> all;
+  for (const IterationPath& each : paths)
+    all.insert(all.end(), each.path.begin(), each.path.end());
+  return Namer(trace, graph, all).name();
 }
 
 std::vector<PathShare> sharesOf(const std::vector<PathPart>& parts) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/engine/critical/critical_path.h"
+#include "analysis/engine/critical/iteration_paths.h"
 #include "analysis/engine/critical/path_cause.h"
 #include "analysis/engine/graph/graph.h"
 #include "analysis/store/database.h"
@@ -30,6 +31,10 @@ struct PathPart {
 Result<std::vector<PathPart>> partsOf(const store::Database& trace,
                                       const graph::Graph& graph,
                                       const std::vector<Element>& path);
+// The parts of one path after the other. Reads each thread once, however many paths there are.
+Result<std::vector<PathPart>> partsOf(const store::Database& trace,
+                                      const graph::Graph& graph,
+                                      const std::vector<IterationPath>& paths);
 
 // A line of the summary of some paths.
 struct PathShare {

@@ -43,15 +43,13 @@ struct Sample {
 Result<double> gapShareOf(const store::Database& trace, const TraceGraph& graph) {
   std::int64_t unknown = 0;
   std::int64_t total = 0;
-  for (const critical::IterationPath& each : critical::pathsOf(graph)) {
-    SONDE_TRY_ASSIGN(const std::vector<critical::PathPart> parts,
-                     critical::partsOf(trace, graph.graph, each.path));
-    for (const critical::PathPart& part : parts) {
-      const bool isUnknown =
-          part.cause == critical::PathCause::Gap || part.cause == critical::PathCause::Wait;
-      unknown += isUnknown ? part.lengthNs() : 0;
-      total += part.lengthNs();
-    }
+  SONDE_TRY_ASSIGN(const std::vector<critical::PathPart> parts,
+                   critical::partsOf(trace, graph.graph, critical::pathsOf(graph)));
+  for (const critical::PathPart& part : parts) {
+    const bool isUnknown =
+        part.cause == critical::PathCause::Gap || part.cause == critical::PathCause::Wait;
+    unknown += isUnknown ? part.lengthNs() : 0;
+    total += part.lengthNs();
   }
   return total > 0 ? static_cast<double>(unknown) / static_cast<double>(total) : 0;
 }

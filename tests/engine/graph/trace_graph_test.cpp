@@ -50,6 +50,29 @@ TEST_F(GraphOfTrace, ABackwardPassIsTheAutogradThreads) {
                           Pair("host aten::add_", 200)));
 }
 
+// The iterations of a job may overlap, and pass through the same time of a thread.
+TEST_F(GraphOfTrace, PathsThatOverlapHaveTheSamePartsTogetherAndAlone) {
+  training();
+  trace_->slice(worker_, model::SliceKind::Operator, "MulBackward0", us(150, 400));
+  const store::Database trace = open();
+  const TraceGraph graph = test::must(readGraph(trace));
+  auto paths = critical::pathsOf(graph);
+  paths.push_back(paths.front());
+  paths.push_back(paths.front());
+  paths.back().path.erase(paths.back().path.begin());
+  const auto textOf = [](const std::vector<critical::PathPart>& parts) {
+    std::string text;
+    for (const auto& each : parts)
+      text +=
+          each.what + " " + std::to_string(each.beginNs) + "-" + std::to_string(each.endNs) + "\n";
+    return text;
+  };
+  std::string alone;
+  for (const auto& each : paths)
+    alone += textOf(test::must(critical::partsOf(trace, graph.graph, each.path)));
+  EXPECT_EQ(textOf(test::must(critical::partsOf(trace, graph.graph, paths))), alone);
+}
+
 TEST_F(GraphOfTrace, ABackwardPassEndsWithItsLastCollective) {
   training();
   trace_->slice(worker_, model::SliceKind::Collective, "gloo:all_reduce", us(300, 400), {}, "gloo");
