@@ -1,6 +1,5 @@
 #include "analysis/engine/critical/operation_paths.h"
-#include "analysis/engine/operations/job_view.h"
-#include "analysis/engine/stragglers/trace_work.h"
+#include "analysis/engine/operations/read_job.h"
 #include "analysis/store/trace_name.h"
 #include "cli/breakdown/breakdown_plot.h"
 #include "cli/graph/graph_output.h"
@@ -59,7 +58,6 @@ class GraphCommand : public Command {
 
  private:
   Result<void> checkPlot() const;
-  Result<void> readJob(const store::Database& trace, GraphView& view) const;
   Result<void> findPaths(const store::Database& trace, GraphView& view) const;
   Result<void> readMemory(const store::Database& trace, GraphView& view) const;
   Result<GraphView> read();
@@ -74,28 +72,6 @@ class GraphCommand : public Command {
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
 };
-
-// Adds the graph, and the slow ranks if they are asked for.
-Result<void> GraphCommand::readJob(const store::Database& trace, GraphView& view) const {
-  namespace operations = engine::operations;
-  namespace stragglers = engine::stragglers;
-  SONDE_TRY_ASSIGN(const bool hasOperations, operations::isOperationLevel(trace));
-  if (!hasOperations) {
-    SONDE_TRY_ASSIGN(view.trace, engine::graph::readGraph(trace));
-    if (criticalPath_) {
-      SONDE_TRY_ASSIGN(const stragglers::Work work, stragglers::workOf(trace, view.trace));
-      view.stragglers = stragglers::findStragglers(work);
-    }
-    return {};
-  }
-  SONDE_TRY_ASSIGN(const operations::OperationGraph job, operations::readOperationGraph(trace));
-  view.trace = operations::traceGraphOf(job);
-  if (criticalPath_) {
-    const std::vector<std::int64_t> none(job.graph.nodes(), 0);
-    view.stragglers = stragglers::findStragglers(operations::workOf(job, none));
-  }
-  return {};
-}
 
 Result<void> GraphCommand::findPaths(const store::Database& trace, GraphView& view) const {
   if (!operation_.empty()) {
@@ -130,7 +106,10 @@ Result<void> GraphCommand::readMemory(const store::Database& trace, GraphView& v
 Result<GraphView> GraphCommand::read() {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   GraphView view;
-  SONDE_TRY(readJob(job.database(), view));
+  SONDE_TRY_ASSIGN(engine::operations::JobGraph graph,
+                   engine::operations::readJob(job.database(), criticalPath_));
+  view.trace = std::move(graph.trace);
+  view.stragglers = std::move(graph.stragglers);
   if (memory_)
     SONDE_TRY(readMemory(job.database(), view));
   SONDE_TRY(findPaths(job.database(), view));

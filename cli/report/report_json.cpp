@@ -1,4 +1,5 @@
 #include "cli/report/report_devices.h"
+#include "cli/report/report_path.h"
 #include "cli/report/report_python.h"
 #include "cli/report/report_standstill.h"
 #include "cli/report/report_text.h"
@@ -131,6 +132,7 @@ json reportJson(const JobReport& report, bool full) {
                    {"python", pythonJson(report)},
                    {"throughput", throughputJson(report)},
                    {"recording_cost", costJson(report.recordingCost)},
+                   {"critical_path", pathJson(report.path)},
                    {"dropped", json::object()}};
   for (const RankReport& rank : report.ranks) {
     document["ranks"].push_back(rankJson(rank));

@@ -3,6 +3,7 @@
 #include "cli/report/report_devices.h"
 #include "cli/report/report_facts.h"
 #include "cli/report/report_lines.h"
+#include "cli/report/report_path.h"
 #include "cli/report/report_python.h"
 #include "cli/report/report_recording.h"
 #include "cli/report/report_screen.h"
@@ -338,6 +339,19 @@ class Parts {
   std::vector<std::string> leftOut_;
 };
 
+// The line of the critical path, above those of stalls and the like.
+Lines pathAndUsage(const JobReport& report, bool full, std::size_t limit) {
+  Lines usage =
+      full ? usageSections(report.usage, report.facts.originNs) : usageLines(report.usage, limit);
+  Lines lines = pathLines(report.path);
+  if (lines.empty())
+    return usage;
+  lines.insert(lines.begin(), "");
+  const bool isSameBlock = !full && !usage.empty() && usage.front().empty();
+  lines.insert(lines.end(), usage.begin() + (isSameBlock ? 1 : 0), usage.end());
+  return lines;
+}
+
 Lines linesOf(const JobReport& report,
               const OperationRows& operations,
               bool full,
@@ -352,8 +366,7 @@ Lines linesOf(const JobReport& report,
     parts.add(deviceSections(report));
   parts.add(threadLines(report, full, limits.threads), "threads", limits.threads);
   parts.add(pythonLines(report, limits.python), "Python", limits.python);
-  parts.add(full ? usageSections(report.usage, report.facts.originNs)
-                 : usageLines(report.usage, limits.usage));
+  parts.add(pathAndUsage(report, full, limits.usage));
   parts.add(operationLines(report, operations, limits.operations));
   if (full)
     parts.add(recordingLines(report));

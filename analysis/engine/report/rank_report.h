@@ -36,9 +36,9 @@ struct RankReport {
 struct RecordingCost {
   bool known = false;  // false: times are as recorded
   bool ofIterations = false;
-  metrics::CorrectedNs sum;             // of all ranks' iterations, or of their windows
+  metrics::CorrectedNs sum;  // of all ranks' iterations, or of their windows
   std::map<correction::CostClass, std::int64_t> unknown;  // events of unknown cost
-  correction::Unexplained unexplained;  // all intervals include it
+  correction::Unexplained unexplained;                    // all intervals include it
 
   // As a share of the recorded time; unset if that is 0.
   std::optional<double> share() const { return shareOf(sum.ns); }

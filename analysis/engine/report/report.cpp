@@ -24,6 +24,7 @@ Result<JobReport> readReport(const store::Database& trace,
   }
   SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.rawThroughput, clocks));
   SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));
+  report.path = readPaths(trace, report.facts.events);
   report.ranks = std::move(times.ranks);
   report.recordingCost = std::move(times.cost);
   return report;

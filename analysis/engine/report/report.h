@@ -8,6 +8,7 @@
 #include "analysis/engine/metrics/thread_time.h"
 #include "analysis/engine/metrics/throughput.h"
 #include "analysis/engine/metrics/traffic.h"
+#include "analysis/engine/report/path_report.h"
 #include "analysis/engine/report/rank_report.h"
 #include "analysis/engine/report/usage_report.h"
 #include "analysis/engine/standstill/standstill.h"
@@ -33,6 +34,7 @@ struct JobReport {
   std::vector<metrics::Throughput> rawThroughput;  // as recorded
   device::JobSummary devices;                      // has the same ranks
   UsageReport usage;
+  PathReport path;
 };
 
 // `peakFlops`: per second, for all devices of a rank; unset: from the devices' names. `clocks`

@@ -1,5 +1,5 @@
-// The job's use of its machines: memory, stalls, changes of its iterations, energy, and whether host
-// or device waited for the other. Plain values; reading uses the database's thread.
+// The job's use of its machines: memory, stalls, changes of its iterations, energy, and whether
+// host or device waited for the other. Plain values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/engine/changes/iteration_changes.h"

@@ -1,0 +1,30 @@
+#include "analysis/engine/operations/read_job.h"
+
+#include "analysis/engine/operations/job_view.h"
+#include "analysis/engine/stragglers/trace_work.h"
+
+#include <cstdint>
+
+namespace sonde::engine::operations {
+
+Result<JobGraph> readJob(const store::Database& trace, bool withStragglers) {
+  JobGraph found;
+  SONDE_TRY_ASSIGN(const bool hasOperations, isOperationLevel(trace));
+  if (!hasOperations) {
+    SONDE_TRY_ASSIGN(found.trace, graph::readGraph(trace));
+    if (withStragglers) {
+      SONDE_TRY_ASSIGN(const stragglers::Work work, stragglers::workOf(trace, found.trace));
+      found.stragglers = stragglers::findStragglers(work);
+    }
+    return found;
+  }
+  SONDE_TRY_ASSIGN(const OperationGraph job, readOperationGraph(trace));
+  found.trace = traceGraphOf(job);
+  if (withStragglers) {
+    const std::vector<std::int64_t> none(job.graph.nodes(), 0);
+    found.stragglers = stragglers::findStragglers(workOf(job, none));
+  }
+  return found;
+}
+
+}  // namespace sonde::engine::operations

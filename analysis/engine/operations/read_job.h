@@ -1,0 +1,23 @@
+// The graph of any job, recorded or operation-level, and its slow ranks. Uses the database's
+// thread; then plain values.
+#pragma once
+
+#include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/stragglers/stragglers.h"
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+#include <vector>
+
+namespace sonde::engine::operations {
+
+struct JobGraph {
+  graph::TraceGraph trace;
+  std::vector<stragglers::Straggler> stragglers;  // only as asked for
+};
+
+// The graph of an operation-level trace is that without launch delays. Errors are those of
+// readGraph() and readOperationGraph().
+Result<JobGraph> readJob(const store::Database& trace, bool withStragglers);
+
+}  // namespace sonde::engine::operations
