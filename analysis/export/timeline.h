@@ -30,7 +30,7 @@ struct TimelineProcess {
 };
 
 struct TimelineTrack {
-  enum class Kind { Thread, Stream, Channel };
+  enum class Kind { Thread, Stream, Channel, Path };
   Kind kind = Kind::Thread;
   std::int64_t id = 0;  // of the thread, stream or channel
   std::int64_t shownPid = 0;
@@ -71,6 +71,16 @@ struct TimelineCounter {
   std::string_view kind = "counter";  // or "scalar": reported by the program about its training
   std::string_view name{};
   std::string_view unit{};
+};
+
+// A part of a critical path.
+struct PathSpan {
+  std::string name;
+  std::string category;
+  std::int64_t startNs = 0;
+  std::int64_t durNs = 0;
+  std::int64_t lane = 0;  // parts that overlap have different ones
+  std::string args;       // a JSON object
 };
 
 // Visits processes first; then each track, followed by its spans, ordered by start and, on a lane,

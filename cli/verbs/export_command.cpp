@@ -8,6 +8,7 @@
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
 #include "cli/text/word_option.h"
+#include "cli/verbs/critical_track.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -28,9 +29,10 @@ class ExportCommand : public Command {
   const char* details() const override {
     return "perfetto  for https://ui.perfetto.dev and trace_processor: processes, threads, streams "
            "and connections as\n"
-           "          tracks, arrows from launches to kernels, counters\n"
-           "chrome    the same as JSON, as torch.profiler writes it: for chrome://tracing, "
-           "TensorBoard, and 'sonde import'\n"
+           "          tracks, arrows from launches to kernels, counters, the critical path\n"
+           "chrome    the same as JSON without that path, as torch.profiler writes it: for "
+           "chrome://tracing,\n"
+           "          TensorBoard, and 'sonde import'\n"
            "csv       a folder with a file for each table, with names resolved\n"
            "folded    times of threads in nanoseconds, one line for each path of nested slices: "
            "for flame graphs\n"
@@ -81,10 +83,13 @@ Result<void> ExportCommand::write(const store::Database& trace) {
   if (target_ == Target::Csv)
     return exports::exportCsv(trace, output_, force_, progress);
   SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(output_, force_));
-  const auto write = target_ == Target::Perfetto ? &exports::exportPerfetto
-                     : target_ == Target::Chrome ? &exports::exportChrome
-                                                 : &exports::exportFolded;
-  SONDE_TRY(write(trace, output, progress));
+  if (target_ == Target::Perfetto) {
+    progress("looking for the critical path", 0);
+    SONDE_TRY(exports::exportPerfetto(trace, output, progress, criticalTrack(trace)));
+  } else {
+    const auto write = target_ == Target::Chrome ? &exports::exportChrome : &exports::exportFolded;
+    SONDE_TRY(write(trace, output, progress));
+  }
   return output.finish();
 }
 

@@ -16,13 +16,19 @@ namespace {
 
 using perfetto::TrackEvent;
 
+// A path of two iterations that overlap.
+const std::vector<PathSpan> kPath = {
+    {"load", "loader", test::kZeroNs, 100, 0, R"({"rank":3,"node":7})"},
+    {"gemm", "device", test::kZeroNs + 100, 300, 0, ""},
+    {"load", "loader", test::kZeroNs + 250, 50, 1, ""}};
+
 class PerfettoExporterTest : public ::testing::Test {
  protected:
   PerfettoExporterTest() {
     test::writeViewersTrace(folder_ / "a.sonde");
     EXPECT_TRUE(trace_.ParseFromString(test::exported(
         folder_ / "a.sonde", folder_ / "a.pftrace", [](const auto& trace, OutputFile& output) {
-          return exportPerfetto(trace, output);
+          return exportPerfetto(trace, output, {}, kPath);
         })));
     for (const auto& packet : trace_.packet()) {
       for (const auto& name : packet.interned_data().event_names())
@@ -82,7 +88,7 @@ TEST_F(PerfettoExporterTest, GivesWhatOverlapsATrackBelow) {
 TEST_F(PerfettoExporterTest, NamesTheProcessByItsRank) {
   bool found = false;
   for (const auto& [uuid, track] : tracks_) {
-    if (!track.has_process())
+    if (!track.has_process() || track.process().process_name() == "critical path")
       continue;
     found = true;
     EXPECT_EQ(track.process().pid(), 10);
@@ -90,6 +96,20 @@ TEST_F(PerfettoExporterTest, NamesTheProcessByItsRank) {
     EXPECT_THAT(track.process().process_labels(), ::testing::ElementsAre("rank 3"));
   }
   EXPECT_TRUE(found);
+}
+
+TEST_F(PerfettoExporterTest, HasTheCriticalPathInAProcessOfItsOwn) {
+  EXPECT_THAT(eventsOf("critical path"),
+              ::testing::ElementsAre("begin load 0", "end 100", "begin gemm 100", "end 400"));
+  EXPECT_THAT(eventsOf("critical path (2)"), ::testing::ElementsAre("begin load 250", "end 300"));
+  std::uint64_t owner = 0;
+  for (const auto& [uuid, track] : tracks_)
+    if (track.process().process_name() == "critical path")
+      owner = uuid;
+  ASSERT_NE(owner, 0U);
+  for (const auto& [uuid, track] : tracks_) {
+    EXPECT_EQ(track.parent_uuid() == owner, track.name().starts_with("critical path"));
+  }
 }
 
 TEST_F(PerfettoExporterTest, HasTheSamplesOfCountersAndScalars) {

@@ -104,6 +104,11 @@ class ExportTest(unittest.TestCase):
                 trace = sqlite3.connect(job)
                 self.addCleanup(trace.close)
                 self.assertEqual(read.unfinished, [])
+                path = [one for one in read.slices if read.tracks[one.track].name.startswith("critical path")]
+                read.slices = [one for one in read.slices if not read.tracks[one.track].name.startswith("critical path")]
+                self.assertTrue(path)
+                for one in path:
+                    self.assertEqual((one.depth, "node" in one.args), (0, True))
                 wanted = collections.Counter(trace.execute(SPANS))
                 got = collections.Counter((one.category, one.name, one.start, one.end) for one in read.slices
                                           if one.category != "cuda_sync")

@@ -2,6 +2,7 @@
 
 #include "analysis/export/perfetto/debug_annotations.h"
 #include "analysis/export/timeline.h"
+#include "analysis/export/timeline_visit.h"
 
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -24,7 +25,7 @@ constexpr std::uint32_t kSequence = 1;
 constexpr std::uint32_t kPacketTag = 1 << 3 | 2;  // Trace.packet, length-delimited
 
 // The kind of a track, as a part of its uuid.
-enum class Uuid : std::uint64_t { Process = 1, Thread, Stream, Channel, Counter };
+enum class Uuid : std::uint64_t { Process = 1, Thread, Stream, Channel, Counter, Path };
 
 std::uint64_t uuidOf(Uuid what, std::int64_t id, std::int64_t lane = 0) noexcept {
   return static_cast<std::uint64_t>(what) << 60 | static_cast<std::uint64_t>(lane) << 44 |
@@ -51,6 +52,7 @@ class PerfettoWriter : public TimelineVisitor {
 
   Result<void> begin();
   Result<void> end() { return closeTrack(); }
+  Result<void> path(const std::vector<PathSpan>& spans);
 
   Result<void> process(const TimelineProcess& process) override;
   Result<void> track(const TimelineTrack& track) override;
@@ -128,9 +130,10 @@ Result<void> PerfettoWriter::process(const TimelineProcess& process) {
 
 Result<void> PerfettoWriter::track(const TimelineTrack& track) {
   SONDE_TRY(closeTrack());
-  trackKind_ = track.kind == TimelineTrack::Kind::Thread   ? Uuid::Thread
-               : track.kind == TimelineTrack::Kind::Stream ? Uuid::Stream
-                                                           : Uuid::Channel;
+  trackKind_ = track.kind == TimelineTrack::Kind::Thread    ? Uuid::Thread
+               : track.kind == TimelineTrack::Kind::Stream  ? Uuid::Stream
+               : track.kind == TimelineTrack::Kind::Channel ? Uuid::Channel
+                                                            : Uuid::Path;
   trackId_ = track.id;
   trackName_ = track.name;
   const std::uint64_t uuid = uuidOf(trackKind_, track.id);
@@ -151,6 +154,32 @@ Result<void> PerfettoWriter::track(const TimelineTrack& track) {
     descriptor.set_sibling_merge_behavior(TrackDescriptor::SIBLING_MERGE_BEHAVIOR_NONE);
   }
   return write();
+}
+
+// No process of a trace has the id 0.
+Result<void> PerfettoWriter::path(const std::vector<PathSpan>& spans) {
+  if (spans.empty())
+    return {};
+  TimelineProcess owner;
+  owner.shownPid = kMadeProcess;
+  owner.name = "critical path";
+  SONDE_TRY(process(owner));
+  TimelineTrack line;
+  line.kind = TimelineTrack::Kind::Path;
+  line.shownPid = owner.shownPid;
+  line.name = owner.name;
+  SONDE_TRY(track(line));
+  for (const PathSpan& each : spans) {
+    TimelineSpan part;
+    part.category = each.category;
+    part.name = each.name;
+    part.startNs = each.startNs;
+    part.durNs = part.drawnNs = each.durNs;
+    part.lane = each.lane;
+    part.args = each.args;
+    SONDE_TRY(span(part));
+  }
+  return {};
 }
 
 Result<void> PerfettoWriter::newLane() {
@@ -258,12 +287,14 @@ Result<void> PerfettoWriter::sample(std::int64_t ns,
 
 Result<void> exportPerfetto(const store::Database& trace,
                             OutputFile& output,
-                            const Progress& progress) {
+                            const Progress& progress,
+                            const std::vector<PathSpan>& path) {
   SONDE_TRY_ASSIGN(const std::int64_t originNs,
                    trace.queryInteger("SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta "
                                       "WHERE key = 'origin_ns'), 0)"));
   PerfettoWriter writer(output, std::min<std::int64_t>(originNs, 0));
   SONDE_TRY(writer.begin());
+  SONDE_TRY(writer.path(path));
   SONDE_TRY(visitTimeline(trace, writer, progress));
   return writer.end();
 }
