@@ -96,7 +96,7 @@ TEST_F(Retime, TheOwnTimesGiveTheSameTrace) {
 TEST_F(Retime, OtherTimesAreThoseOfAnotherJob) {
   jobsim::DataParallel of;
   const SimulatedJob measured(jobsim::dataParallelJob(of));
-  const std::vector<std::int64_t> durations = measured.scaled("backward_gemm", 25);
+  const std::vector<std::int64_t> durations = measured.scaled({"backward_gemm"}, 25);
   const store::Database out = write(
       measured, replay::replay(measured.graph(), {durations, measured.graph().gapNs}), durations);
   of.backwardNs /= 4;
