@@ -29,6 +29,13 @@ std::string entityOf(const Graph& graph, engine::graph::LaneIndex index) {
                      lane.name);
 }
 
+const char* nameOf(engine::graph::IterationSource source) {
+  using Source = engine::graph::IterationSource;
+  return source == Source::Recorded      ? "recorded"
+         : source == Source::Periodicity ? "periodicity"
+                                         : "none";
+}
+
 // Text inside of quotes in Graphviz' language.
 std::string dotText(const std::string& text) {
   std::string escaped;
@@ -182,7 +189,8 @@ nlohmann::json jsonOf(const GraphView& view, bool withPath) {
   nlohmann::json out = {{"schema", 1},
                         {"nodes", countsOf(graph.kind, engine::graph::kNodeKinds)},
                         {"edges", countsOf(graph.edgeKind, engine::graph::kEdgeKinds)},
-                        {"checks", std::move(checks)}};
+                        {"checks", std::move(checks)},
+                        {"iterations_from", nameOf(view.trace.iterationSource)}};
   if (view.memory)
     out["memory"] = rowsAsObjects(memoryTable(view));
   if (withPath) {
@@ -214,6 +222,8 @@ std::string textOf(const GraphView& view, bool withPath) {
     text += memoryText(view);
   if (!withPath)
     return text;
+  if (view.trace.iterationSource == engine::graph::IterationSource::Periodicity)
+    text += "nothing marks the iterations: these are the repetitions of what the job does\n";
   text += fmt::format(
       "\ncritical path of {}, {} in all\n",
       view.paths.front().number

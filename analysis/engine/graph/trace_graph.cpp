@@ -6,6 +6,7 @@
 #include "analysis/engine/graph/resumes.h"
 #include "analysis/engine/graph/thread_nodes.h"
 #include "analysis/engine/iterations/iterations.h"
+#include "analysis/engine/iterations/periodic.h"
 #include "analysis/engine/waits/backward_waits.h"
 #include "analysis/engine/waits/collective_bytes.h"
 #include "analysis/engine/waits/loader_processes.h"
@@ -89,6 +90,7 @@ class Reader {
     if (builder_.soFar().nodes() == 0)
       return notFound("the trace has nothing that takes time: no slices, kernels or copies");
     TraceGraph found;
+    found.iterationSource = source_;
     findIterations(found.iterations);
     SONDE_TRY_ASSIGN(found.graph, builder_.build());
     found.checks = checksOf(found.graph);
@@ -99,9 +101,14 @@ class Reader {
 
  private:
   Result<std::vector<Iteration>> readIterations() {
-    SONDE_TRY_ASSIGN(const iterations::Iterations all, iterations::Iterations::read(trace_));
+    SONDE_TRY_ASSIGN(const iterations::Iterations recorded, iterations::Iterations::read(trace_));
+    std::vector<Iteration> all = recorded.all();
+    if (all.empty()) {
+      SONDE_TRY_ASSIGN(all, iterations::readPeriodic(trace_));
+      source_ = all.empty() ? IterationSource::None : IterationSource::Periodicity;
+    }
     std::vector<Iteration> outer;
-    for (const Iteration& each : all.all())
+    for (const Iteration& each : all)
       if (!each.isInner() && each.durNs) {
         outer.push_back(each);
         const std::int64_t host = hosts_[each.processId];
@@ -201,6 +208,7 @@ class Reader {
   waits::ServingThreads serving_;
   waits::Waits waits_;
   std::vector<Iteration> iterations_;
+  IterationSource source_ = IterationSource::Recorded;
   std::map<LaneIndex, std::vector<DeviceWork>> work_;
   std::vector<Resume> resumes_;
   std::int64_t early_ = 0;

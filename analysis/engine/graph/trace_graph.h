@@ -31,8 +31,15 @@ struct Check {
   std::string text;          // one sentence, for people
 };
 
+enum class IterationSource : std::uint8_t {
+  Recorded,     // by an annotation, or by the framework
+  Periodicity,  // the job does the same again and again
+  None,
+};
+
 struct TraceGraph {
   Graph graph;
+  IterationSource iterationSource = IterationSource::Recorded;
   std::vector<IterationNodes> iterations;  // by process, then by begin; without inner ones
   std::vector<Check> checks;
 };
