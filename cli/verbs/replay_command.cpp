@@ -40,6 +40,22 @@ Table rankTable(const ReplayReport& report) {
   return table;
 }
 
+Table groupTable(const ReplayReport& report) {
+  Table table{{countColumn("iterations", "iterations"),
+               countColumn("nodes", "nodes"),
+               durationColumn("measured_ns", "measured"),
+               durationColumn("replayed_ns", "replayed"),
+               shareColumn("error", "error")},
+              {}};
+  for (const engine::replay::GroupReplay& each : report.groups)
+    table.rows.push_back({each.iterations,
+                          each.nodes,
+                          each.iterations > 0 ? Cell(wholeNs(each.measuredNs)) : Cell(),
+                          each.replayedNs > 0 ? Cell(wholeNs(each.replayedNs)) : Cell(),
+                          each.error ? Cell(*each.error) : Cell()});
+  return table;
+}
+
 nlohmann::json jsonOf(const ReplayReport& report) {
   return {{"schema", 1},
           {"iterations", report.iterations},
@@ -51,7 +67,7 @@ nlohmann::json jsonOf(const ReplayReport& report) {
           {"gap_share", report.gapShare},
           {"predicted_gaps_error", orNull(report.predictedError)},
           {"ranks", rowsAsObjects(rankTable(report))},
-          {"groups", nlohmann::json::array()}};
+          {"groups", rowsAsObjects(groupTable(report))}};
 }
 
 std::string signedPercent(double fraction) {
@@ -78,6 +94,10 @@ std::string textOf(const ReplayReport& report, Judge judge) {
     text += fmt::format("error with the gaps of other iterations: {}\n",
                         signedPercent(*report.predictedError));
   text += fmt::format("unexplained share of the critical path: {:.2f} %\n", 100 * report.gapShare);
+  if (report.groups.size() > 1)
+    text += fmt::format("\n{} structures of iterations, each compared on its own\n",
+                        report.groups.size()) +
+            renderText(groupTable(report), 2);
   if (report.ranks.size() > 1)
     text += "\n" + renderText(rankTable(report), 2);
   return text;
@@ -138,7 +158,8 @@ Result<void> ReplayCommand::write(const store::Database& trace,
                                   const engine::graph::TraceGraph& graph) const {
   const store::Scratch scratch(store::unfinishedTrace(output_, force_));
   const ProgressBar bar(name());
-  const std::vector<std::int64_t> begin = engine::replay::replayedBegins(graph, judge_);
+  SONDE_TRY_ASSIGN(const std::vector<std::int64_t> begin,
+                   engine::replay::replayedBegins(trace, graph, judge_));
   return engine::retime::retime(trace,
                                 graph,
                                 {begin, graph.graph.durNs},

@@ -61,21 +61,27 @@ Result<void> addThreads(const store::Database& trace,
 
 }  // namespace
 
+Result<std::vector<std::int64_t>> nameIdsOf(const store::Database& trace, const Graph& graph) {
+  SONDE_TRY_ASSIGN(const Names kernels, namesOf(trace, "SELECT id, name_id FROM kernel"));
+  SONDE_TRY_ASSIGN(const Names copies, namesOf(trace, "SELECT id, name_id FROM copy"));
+  std::vector<std::int64_t> names(graph.nodes(), 0);
+  for (NodeIndex node = 0; node < graph.nodes(); ++node) {
+    if (graph.lanes[graph.lane[node]].kind != LaneKind::Stream)
+      continue;
+    const Names& of = graph.kind[node] == NodeKind::Copy ? copies : kernels;
+    if (const auto name = of.find(graph.row[node]); name != of.end())
+      names[node] = name->second;
+  }
+  return names;
+}
+
 Result<std::vector<ContentPart>> contentOf(const store::Database& trace, const Graph& graph) {
   std::vector<ContentPart> parts;
   SONDE_TRY(addThreads(trace, graph, parts));
-  SONDE_TRY_ASSIGN(const Names kernels, namesOf(trace, "SELECT id, name_id FROM kernel"));
-  SONDE_TRY_ASSIGN(const Names copies, namesOf(trace, "SELECT id, name_id FROM copy"));
-  for (NodeIndex node = 0; node < graph.nodes(); ++node) {
-    if (graph.durNs[node] == 0 || graph.lanes[graph.lane[node]].kind != LaneKind::Stream)
-      continue;
-    const Names& names = graph.kind[node] == NodeKind::Copy ? copies : kernels;
-    const auto name = names.find(graph.row[node]);
-    parts.push_back({node,
-                     causeOf(graph.kind[node]),
-                     name == names.end() ? 0 : name->second,
-                     graph.durNs[node]});
-  }
+  SONDE_TRY_ASSIGN(const std::vector<std::int64_t> names, nameIdsOf(trace, graph));
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    if (graph.durNs[node] > 0 && graph.lanes[graph.lane[node]].kind == LaneKind::Stream)
+      parts.push_back({node, causeOf(graph.kind[node]), names[node], graph.durNs[node]});
   return parts;
 }
 

@@ -23,4 +23,8 @@ struct ContentPart {
 // The parts of all nodes that take time; host nodes first. 24 bytes for each part.
 Result<std::vector<ContentPart>> contentOf(const store::Database& trace, const graph::Graph& graph);
 
+// The name of the kernel or copy that each node is, by node: an id of table string; 0 for others.
+Result<std::vector<std::int64_t>> nameIdsOf(const store::Database& trace,
+                                            const graph::Graph& graph);
+
 }  // namespace sonde::engine::critical

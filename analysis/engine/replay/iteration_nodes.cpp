@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::replay {
@@ -28,48 +27,43 @@ std::vector<JobIteration> jobIterations(const graph::TraceGraph& trace) {
   return iterations;
 }
 
-std::vector<std::uint32_t> iterationOfNodes(const Graph& graph,
-                                            const std::vector<JobIteration>& iterations) {
-  struct Window {
-    std::int64_t beginNs;
-    std::int64_t endNs;
-    std::uint32_t index;
-  };
-  using Windows = std::unordered_map<std::int64_t, std::vector<Window>>;
-  Windows ofProcesses;
-  Windows ofRanks;
+IterationWindows::IterationWindows(const Graph& graph,
+                                   const std::vector<JobIteration>& iterations) {
   for (std::uint32_t i = 0; i < iterations.size(); ++i)
     for (const IterationNodes& each : iterations[i].ranks) {
       const Window window{graph.beginNs[each.first], graph.endNs(each.last), i};
-      ofProcesses[each.processId].push_back(window);
+      ofProcesses_[each.processId].push_back(window);
       if (each.rank >= 0)
-        ofRanks[each.rank].push_back(window);
+        ofRanks_[each.rank].push_back(window);
     }
-  for (Windows* windows : {&ofProcesses, &ofRanks})
+  for (Windows* windows : {&ofProcesses_, &ofRanks_})
     for (auto& [owner, all] : *windows)
       std::sort(all.begin(), all.end(), [](const Window& a, const Window& b) {
         return a.beginNs < b.beginNs;
       });
-  // A process without iterations, such as a loader's worker, has those of its rank.
-  const auto windowsOf = [&](const graph::Lane& lane) -> const std::vector<Window>* {
-    if (const auto own = ofProcesses.find(lane.processId); own != ofProcesses.end())
-      return &own->second;
-    const auto ranks = ofRanks.find(lane.rank);
-    return ranks == ofRanks.end() ? nullptr : &ranks->second;
-  };
-  std::vector<std::uint32_t> found(graph.nodes(), kNoIteration);
-  for (NodeIndex node = 0; node < graph.nodes(); ++node) {
-    const std::vector<Window>* const all = windowsOf(graph.lanes[graph.lane[node]]);
-    if (all == nullptr)
-      continue;
-    const std::int64_t at = graph.beginNs[node];
-    const auto behind =
-        std::upper_bound(all->begin(), all->end(), at, [](std::int64_t ns, const Window& each) {
-          return ns < each.beginNs;
-        });
-    if (behind != all->begin() && at < (behind - 1)->endNs)
-      found[node] = (behind - 1)->index;
+}
+
+std::uint32_t IterationWindows::at(const graph::Lane& lane, std::int64_t ns) const {
+  auto windows = ofProcesses_.find(lane.processId);
+  if (windows == ofProcesses_.end()) {
+    windows = ofRanks_.find(lane.rank);
+    if (windows == ofRanks_.end())
+      return kNoIteration;
   }
+  const std::vector<Window>& all = windows->second;
+  const auto behind =
+      std::upper_bound(all.begin(), all.end(), ns, [](std::int64_t at, const Window& each) {
+        return at < each.beginNs;
+      });
+  return behind != all.begin() && ns < (behind - 1)->endNs ? (behind - 1)->index : kNoIteration;
+}
+
+std::vector<std::uint32_t> iterationOfNodes(const Graph& graph,
+                                            const std::vector<JobIteration>& iterations) {
+  const IterationWindows windows(graph, iterations);
+  std::vector<std::uint32_t> found(graph.nodes());
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    found[node] = windows.at(graph.lanes[graph.lane[node]], graph.beginNs[node]);
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/engine/graph/trace_graph.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::engine::replay {
@@ -20,6 +21,25 @@ struct JobIteration {
 std::vector<JobIteration> jobIterations(const graph::TraceGraph& trace);
 
 inline constexpr std::uint32_t kNoIteration = 0xFFFFFFFF;
+
+// When the iterations of each process were. A process without iterations, such as a loader's
+// worker, has those of its rank.
+class IterationWindows {
+ public:
+  IterationWindows(const graph::Graph& graph, const std::vector<JobIteration>& iterations);
+  // The index of the iteration in which a time of the lane's process lies; kNoIteration: in none.
+  std::uint32_t at(const graph::Lane& lane, std::int64_t ns) const;
+
+ private:
+  struct Window {
+    std::int64_t beginNs;
+    std::int64_t endNs;
+    std::uint32_t index;
+  };
+  using Windows = std::unordered_map<std::int64_t, std::vector<Window>>;
+  Windows ofProcesses_;  // by process, then by begin
+  Windows ofRanks_;
+};
 
 // The index, in `iterations`, of the iteration in which a node begins on its own process; by node.
 // kNoIteration: none, as for meetings.

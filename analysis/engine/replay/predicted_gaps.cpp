@@ -12,7 +12,7 @@ using graph::Graph;
 using graph::NodeIndex;
 
 // Nodes of one kind on one lane, in iterations of one structure.
-using Key = std::tuple<graph::LaneIndex, graph::NodeKind, std::int64_t>;
+using Key = std::tuple<graph::LaneIndex, graph::NodeKind, std::uint32_t>;
 
 struct Sum {
   double gapNs = 0;
@@ -25,26 +25,14 @@ struct Sums {
   std::int64_t built = 0;  // iterations
 };
 
-// The number of nodes on streams, by iteration: iterations of different graphs differ in it.
-std::vector<std::int64_t> structures(const Graph& graph,
-                                     const std::vector<std::uint32_t>& iterationOf,
-                                     std::size_t iterations) {
-  std::vector<std::int64_t> found(iterations, 0);
-  for (NodeIndex node = 0; node < graph.nodes(); ++node)
-    if (iterationOf[node] != kNoIteration &&
-        graph.lanes[graph.lane[node]].kind == graph::LaneKind::Stream)
-      ++found[iterationOf[node]];
-  return found;
-}
-
 }  // namespace
 
 std::vector<std::int64_t> predictedGaps(const Graph& graph,
                                         const std::vector<std::uint32_t>& iterationOf,
+                                        const std::vector<std::uint32_t>& structures,
                                         const Builds& builds) {
-  const std::vector<std::int64_t> structure = structures(graph, iterationOf, builds.size());
   const auto keyOf = [&](NodeIndex node) {
-    return Key(graph.lane[node], graph.kind[node], structure[iterationOf[node]]);
+    return Key(graph.lane[node], graph.kind[node], structures[iterationOf[node]]);
   };
   std::map<Key, Sums> sums;
   for (NodeIndex node = 0; node < graph.nodes(); ++node)

@@ -13,10 +13,12 @@ namespace sonde::engine::replay {
 using Builds = std::vector<bool>;
 
 // The graph's gaps; those of nodes in iterations are replaced. A lane has as long a gap in an
-// iteration as in the mean of the others that build and have as many nodes of streams, divided
-// among its nodes of one kind. Without another such iteration a node keeps its gap.
+// iteration as in the mean of the others that build and have the same structure, divided among its
+// nodes of one kind. Without another such iteration a node keeps its gap. `structures`: as of
+// structuresOf().
 std::vector<std::int64_t> predictedGaps(const graph::Graph& graph,
                                         const std::vector<std::uint32_t>& iterationOf,
+                                        const std::vector<std::uint32_t>& structures,
                                         const Builds& builds);
 
 }  // namespace sonde::engine::replay

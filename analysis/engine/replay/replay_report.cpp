@@ -4,10 +4,11 @@
 #include "analysis/engine/critical/path_parts.h"
 #include "analysis/engine/replay/predicted_gaps.h"
 #include "analysis/engine/replay/replay.h"
+#include "analysis/engine/replay/structures.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 #include <utility>
 
 namespace sonde::engine::replay {
@@ -54,91 +55,162 @@ Result<double> gapShareOf(const store::Database& trace, const TraceGraph& graph)
   return total > 0 ? static_cast<double>(unknown) / static_cast<double>(total) : 0;
 }
 
-// Lengths of iterations, measured and replayed.
+// Lengths of iterations, as measured and in a replay.
+struct Lengths {
+  Sample measured;
+  Sample replayed;
+};
+
+// The means of groups that have both, weighted by their measured iterations.
+struct Comparison {
+  std::int64_t iterations = 0;
+  double measuredNs = 0;
+  double replayedNs = 0;
+  double variance = 0;         // of the measured iterations, within their groups
+  double varianceOfError = 0;  // of replayedNs - measuredNs
+
+  double error() const { return measuredNs > 0 ? replayedNs / measuredNs - 1 : 0; }
+};
+
+Comparison comparisonOf(const std::vector<Lengths>& groups) {
+  Comparison sum;
+  double freedom = 0;
+  for (const Lengths& each : groups) {
+    if (each.measured.values.empty() || each.replayed.values.empty())
+      continue;
+    const auto count = static_cast<double>(each.measured.values.size());
+    sum.iterations += static_cast<std::int64_t>(each.measured.values.size());
+    sum.measuredNs += count * each.measured.mean();
+    sum.replayedNs += count * each.replayed.mean();
+    sum.variance += (count - 1) * each.measured.variance();
+    freedom += count - 1;
+    sum.varianceOfError +=
+        count * count * (each.measured.varianceOfMean() + each.replayed.varianceOfMean());
+  }
+  const double scale = sum.iterations > 0 ? 1 / static_cast<double>(sum.iterations) : 0;
+  sum.measuredNs *= scale;
+  sum.replayedNs *= scale;
+  sum.variance = freedom > 0 ? sum.variance / freedom : 0;
+  sum.varianceOfError *= scale * scale;
+  return sum;
+}
+
+// Compares iterations within groups of one structure.
 class Judged {
  public:
+  static Result<Judged> read(const store::Database& trace, const TraceGraph& graph, Judge judge) {
+    Judged judged(graph, judge);
+    SONDE_TRY_ASSIGN(judged.structures_,
+                     structuresOf(trace, judged.graph_, judged.iterations_, judged.iterationOf_));
+    for (const std::uint32_t each : judged.structures_)
+      judged.groups_ = std::max<std::size_t>(judged.groups_, each + 1);
+    return judged;
+  }
+
+  bool isEmpty() const { return iterations_.empty(); }
+  // Whether a group has iterations to judge and to build from.
+  bool canJudge() const { return comparisonOf(lengths(graph_.beginNs)).iterations > 0; }
+
+  // When nodes begin with the gaps of other iterations.
+  std::vector<std::int64_t> predictedBegins() const {
+    Builds builds;
+    for (const JobIteration& each : iterations_)
+      builds.push_back(isBuilder(each));
+    return replay(graph_, {graph_.durNs, predictedGaps(graph_, iterationOf_, structures_, builds)});
+  }
+
+  void fill(ReplayReport& report) const {
+    const std::vector<std::int64_t> predicted = predictedBegins();
+    if (judge_ == Judge::Odd) {
+      compare(predicted, report);
+      return;
+    }
+    compare(replay(graph_, {graph_.durNs, graph_.gapNs}), report);
+    std::vector<Lengths> others = lengths(predicted);
+    std::erase_if(others, [](const Lengths& each) { return each.measured.values.size() < 2; });
+    if (!others.empty())
+      report.predictedError = comparisonOf(others).error();
+  }
+
+ private:
   Judged(const TraceGraph& trace, Judge judge)
       : graph_(trace.graph),
         judge_(judge),
         iterations_(jobIterations(trace)),
         iterationOf_(iterationOfNodes(trace.graph, iterations_)) {}
 
-  bool isEmpty() const {
-    return std::none_of(iterations_.begin(), iterations_.end(), [this](const JobIteration& each) {
-      return isJudged(each);
-    });
-  }
-  bool canBuild() const {
-    return std::any_of(iterations_.begin(), iterations_.end(), [this](const JobIteration& each) {
-      return isBuilder(each);
-    });
-  }
-
-  // When nodes begin with the gaps of other iterations.
-  std::vector<std::int64_t> predictedBegins() const {
-    return replay(graph_, {graph_.durNs, predictedGaps(graph_, iterationOf_, builders())});
-  }
-
-  void fill(ReplayReport& report) const {
-    const std::vector<std::int64_t> predicted = predictedBegins();
-    const std::vector<std::int64_t> own = replay(graph_, {graph_.durNs, graph_.gapNs});
-    const bool isIdentity = judge_ == Judge::Identity;
-    compare(isIdentity ? own : predicted, report);
-    if (isIdentity && iterations_.size() > 1) {
-      ReplayReport other;
-      compare(predicted, other);
-      report.predictedError = other.error;
-    }
-  }
-
- private:
-  bool isOdd(const JobIteration& each) const { return each.number % 2 != 0; }
+  static bool isOdd(const JobIteration& each) { return each.number % 2 != 0; }
   bool isJudged(const JobIteration& each) const { return judge_ == Judge::Identity || isOdd(each); }
   bool isBuilder(const JobIteration& each) const {
     return judge_ == Judge::Identity || !isOdd(each);
   }
-  Builds builders() const {
-    Builds builds;
-    for (const JobIteration& each : iterations_)
-      builds.push_back(isBuilder(each));
-    return builds;
+
+  // By group; of the given rank, or the mean of all.
+  std::vector<Lengths> lengths(const std::vector<std::int64_t>& begin,
+                               std::optional<std::int64_t> rank = std::nullopt) const {
+    std::vector<Lengths> groups(groups_);
+    for (std::size_t i = 0; i < iterations_.size(); ++i) {
+      JobIteration each = iterations_[i];
+      if (rank)
+        std::erase_if(each.ranks, [&](const auto& of) { return of.rank != *rank; });
+      if (each.ranks.empty())
+        continue;
+      Lengths& group = groups[structures_[i]];
+      if (isJudged(each))
+        group.measured.values.push_back(lengthOf(each, graph_.beginNs, graph_.durNs));
+      if (isBuilder(each))
+        group.replayed.values.push_back(lengthOf(each, begin, graph_.durNs));
+    }
+    return groups;
   }
 
   void compare(const std::vector<std::int64_t>& begin, ReplayReport& report) const {
-    Sample measured;
-    Sample replayed;
-    std::map<std::int64_t, std::pair<Sample, Sample>> ranks;
-    for (const JobIteration& each : iterations_) {
-      if (isJudged(each))
-        measured.values.push_back(lengthOf(each, graph_.beginNs, graph_.durNs));
-      if (isBuilder(each))
-        replayed.values.push_back(lengthOf(each, begin, graph_.durNs));
-      for (const graph::IterationNodes& rank : each.ranks) {
-        const JobIteration alone{each.number, {rank}};
-        if (isJudged(each))
-          ranks[rank.rank].first.values.push_back(lengthOf(alone, graph_.beginNs, graph_.durNs));
-        if (isBuilder(each))
-          ranks[rank.rank].second.values.push_back(lengthOf(alone, begin, graph_.durNs));
-      }
+    const std::vector<Lengths> all = lengths(begin);
+    const Comparison sum = comparisonOf(all);
+    report.iterations = sum.iterations;
+    report.measuredNs = sum.measuredNs;
+    report.replayedNs = sum.replayedNs;
+    report.error = sum.error();
+    const double scale = sum.measuredNs > 0 ? 1 / sum.measuredNs : 0;
+    report.noise = std::sqrt(sum.variance) * scale;
+    report.standardError = judge_ == Judge::Identity ? 0 : std::sqrt(sum.varianceOfError) * scale;
+    std::set<std::int64_t> ranks;
+    for (const JobIteration& each : iterations_)
+      for (const graph::IterationNodes& of : each.ranks)
+        ranks.insert(of.rank);
+    for (const std::int64_t rank : ranks) {
+      const Comparison of = comparisonOf(lengths(begin, rank));
+      report.ranks.push_back({rank, of.measuredNs, of.replayedNs});
     }
-    report.iterations = static_cast<std::int64_t>(measured.values.size());
-    report.measuredNs = measured.mean();
-    report.replayedNs = replayed.mean();
-    const double scale = report.measuredNs > 0 ? 1 / report.measuredNs : 0;
-    report.error = (report.replayedNs - report.measuredNs) * scale;
-    report.noise = std::sqrt(measured.variance()) * scale;
-    report.standardError =
-        judge_ == Judge::Identity
-            ? 0
-            : std::sqrt(measured.varianceOfMean() + replayed.varianceOfMean()) * scale;
-    for (const auto& [rank, samples] : ranks)
-      report.ranks.push_back({rank, samples.first.mean(), samples.second.mean()});
+    fillGroups(all, report);
+  }
+
+  void fillGroups(const std::vector<Lengths>& all, ReplayReport& report) const {
+    std::vector<std::int64_t> nodes(groups_, 0);
+    std::vector<std::int64_t> iterations(groups_, 0);
+    for (const std::uint32_t each : structures_)
+      ++iterations[each];
+    for (const std::uint32_t each : iterationOf_)
+      if (each != kNoIteration)
+        ++nodes[structures_[each]];
+    for (std::size_t i = 0; i < groups_; ++i) {
+      GroupReplay group;
+      group.iterations = static_cast<std::int64_t>(all[i].measured.values.size());
+      group.nodes = nodes[i] / iterations[i];
+      group.measuredNs = all[i].measured.mean();
+      group.replayedNs = all[i].replayed.mean();
+      if (group.measuredNs > 0 && !all[i].replayed.values.empty())
+        group.error = group.replayedNs / group.measuredNs - 1;
+      report.groups.push_back(group);
+    }
   }
 
   const Graph& graph_;
   Judge judge_;
   std::vector<JobIteration> iterations_;
   std::vector<std::uint32_t> iterationOf_;
+  std::vector<std::uint32_t> structures_;  // by iteration
+  std::size_t groups_ = 0;
 };
 
 // A trace without iterations: from its first begin to its last end.
@@ -159,19 +231,24 @@ void replayWhole(const Graph& graph, ReplayReport& report) {
 
 }  // namespace
 
-std::vector<std::int64_t> replayedBegins(const TraceGraph& graph, Judge judge) {
-  return judge == Judge::Odd ? Judged(graph, judge).predictedBegins()
-                             : replay(graph.graph, {graph.graph.durNs, graph.graph.gapNs});
+Result<std::vector<std::int64_t>> replayedBegins(const store::Database& trace,
+                                                 const TraceGraph& graph,
+                                                 Judge judge) {
+  if (judge == Judge::Identity)
+    return replay(graph.graph, {graph.graph.durNs, graph.graph.gapNs});
+  SONDE_TRY_ASSIGN(const Judged judged, Judged::read(trace, graph, judge));
+  return judged.predictedBegins();
 }
 
 Result<ReplayReport> replayReport(const store::Database& trace,
                                   const TraceGraph& graph,
                                   Judge judge) {
   ReplayReport report;
-  const Judged judged(graph, judge);
-  if (judge == Judge::Odd && (judged.isEmpty() || !judged.canBuild()))
+  SONDE_TRY_ASSIGN(const Judged judged, Judged::read(trace, graph, judge));
+  if (judge == Judge::Odd && !judged.canJudge())
     return notFound(
-        "--judge odd needs iterations with even and with odd numbers: the trace has too few");
+        "--judge odd needs iterations with even and with odd numbers, of one structure: the trace "
+        "has too few");
   if (judged.isEmpty())
     replayWhole(graph.graph, report);
   else

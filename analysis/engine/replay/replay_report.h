@@ -18,6 +18,15 @@ struct RankReplay {
   double replayedNs = 0;
 };
 
+// Iterations whose graphs have one structure.
+struct GroupReplay {
+  std::int64_t iterations = 0;  // judged
+  std::int64_t nodes = 0;       // mean of an iteration
+  double measuredNs = 0;        // mean of the judged iterations
+  double replayedNs = 0;
+  std::optional<double> error;  // nullopt: the replay has no iteration of the group
+};
+
 struct ReplayReport {
   std::int64_t iterations = 0;  // judged; 0: the trace has none and was replayed as a whole
   double measuredNs = 0;        // mean of the judged iterations, and over the ranks
@@ -26,8 +35,10 @@ struct ReplayReport {
   double standardError = 0;  // of `error`, as iterations vary
   double noise = 0;          // standard deviation of the judged iterations / mean
   double gapShare = 0;       // of the critical paths: gaps, and waits for something unknown
-  std::optional<double> predictedError;  // `error` if the gaps are those of other iterations
+  // `error` if the gaps are those of other iterations; of the groups that have others.
+  std::optional<double> predictedError;
   std::vector<RankReplay> ranks;
+  std::vector<GroupReplay> groups;  // in the order in which they first occur
 };
 
 enum class Judge {
@@ -35,12 +46,16 @@ enum class Judge {
   Odd,       // iterations with even numbers, with gaps of each other, against those with odd ones
 };
 
-// NotFound: nothing to judge, as of a trace without iterations of both parities.
+// Compares iterations within their groups: the error of the whole is the mean of the groups', each
+// by its judged iterations. NotFound: nothing to judge, as of a trace without iterations of both
+// parities in one group.
 Result<ReplayReport> replayReport(const store::Database& trace,
                                   const graph::TraceGraph& graph,
                                   Judge judge);
 
 // When each node begins in that replay. The nodes keep their durations.
-std::vector<std::int64_t> replayedBegins(const graph::TraceGraph& graph, Judge judge);
+Result<std::vector<std::int64_t>> replayedBegins(const store::Database& trace,
+                                                 const graph::TraceGraph& graph,
+                                                 Judge judge);
 
 }  // namespace sonde::engine::replay

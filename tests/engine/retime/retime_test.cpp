@@ -143,7 +143,7 @@ TEST_F(Retime, TheWrittenTraceHasTheGraphOfTheReplay) {
   for (const jobsim::Job& job : {jobsim::dataParallelJob({}), jobsim::loaderJob({})}) {
     const SimulatedJob measured(job);
     const std::vector<std::int64_t> begin =
-        replay::replayedBegins(measured.trace(), replay::Judge::Odd);
+        must(replay::replayedBegins(measured.database(), measured.trace(), replay::Judge::Odd));
     const store::Database out = write(measured, begin, measured.graph().durNs);
     const graph::TraceGraph again = must(graph::readGraph(out));
     std::vector<double> read;

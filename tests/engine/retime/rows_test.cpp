@@ -139,7 +139,10 @@ TEST_F(RetimedRows, HaveTheGapsOfTheOtherEvenIterations) {
   const store::Database trace = open();
   const graph::TraceGraph graph = test::must(graph::readGraph(trace));
   const store::Database out =
-      write(trace, graph, replay::replayedBegins(graph, replay::Judge::Odd), graph.graph.durNs);
+      write(trace,
+            graph,
+            test::must(replay::replayedBegins(trace, graph, replay::Judge::Odd)),
+            graph.graph.durNs);
   EXPECT_THAT(column(trace, "SELECT dur_ns FROM iteration ORDER BY number"),
               ElementsAre(410, 420, 430, 440));
   EXPECT_THAT(column(out, "SELECT dur_ns FROM iteration ORDER BY number"),
