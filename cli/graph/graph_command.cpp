@@ -114,6 +114,10 @@ Result<GraphView> GraphCommand::read() {
     SONDE_TRY(readMemory(job.database(), view));
   SONDE_TRY(findPaths(job.database(), view));
   SONDE_TRY_ASSIGN(view.parts, critical::partsOf(job.database(), view.trace.graph, view.paths));
+  if (criticalPath_) {
+    SONDE_TRY_ASSIGN(view.seconds,
+                     critical::secondPartsOf(job.database(), view.trace.graph, view.paths));
+  }
   view.shares = critical::sharesOf(view.parts);
   view.slacks = critical::laneSlacks(view.trace.graph, view.paths);
   return view;

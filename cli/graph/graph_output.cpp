@@ -154,13 +154,50 @@ std::string memoryText(const GraphView& view) {
   return "\npeaks of memory\n" + renderText(table, 2, 120);
 }
 
+nlohmann::json secondOf(const GraphView& view, std::size_t path) {
+  if (path >= view.seconds.size() || !view.seconds[path])
+    return nullptr;
+  const critical::SecondPart& second = *view.seconds[path];
+  return {{"behind_ns", second.behindNs},
+          {"entity", entityOf(view.trace.graph, second.through.lane)},
+          {"node", second.through.node},
+          {"cause", critical::nameOf(second.through.cause)},
+          {"what", second.through.what}};
+}
+
 nlohmann::json iterationsOf(const GraphView& view) {
   nlohmann::json all = nlohmann::json::array();
-  for (const critical::IterationPath& each : view.paths)
+  for (std::size_t i = 0; i < view.paths.size(); ++i) {
+    const critical::IterationPath& each = view.paths[i];
     all.push_back({{"iteration", each.number ? nlohmann::json(*each.number) : nlohmann::json()},
                    {"rank", each.rank},
-                   {"ns", each.lengthNs()}});
+                   {"ns", each.lengthNs()},
+                   {"second_path", secondOf(view, i)}});
+  }
   return all;
+}
+
+// The lane that the second paths lead through most often, and how far they are behind on average.
+std::string secondText(const GraphView& view) {
+  std::map<engine::graph::LaneIndex, std::int64_t> lanes;
+  std::int64_t count = 0;
+  std::int64_t behind = 0;
+  for (const auto& each : view.seconds)
+    if (each) {
+      ++lanes[each->through.lane];
+      ++count;
+      behind += each->behindNs;
+    }
+  if (count == 0)
+    return "";
+  const auto most = std::max_element(
+      lanes.begin(), lanes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool isOne = count == 1;
+  return fmt::format("the next longest path is {}{} shorter, {}through {}\n",
+                     isOne ? "" : "on average ",
+                     humanDuration(behind / count),
+                     isOne ? "" : "mostly ",
+                     entityOf(view.trace.graph, most->first));
 }
 
 // The path part by part.
@@ -237,6 +274,7 @@ std::string textOf(const GraphView& view, bool withPath) {
   text += renderText(table, 2, 120);
   if (lines > kMostLines)
     text += fmt::format("  and {} more lines: --format csv has all\n", lines - kMostLines);
+  text += secondText(view);
   Table slacks = slackTable(view);
   constexpr std::size_t kMostSlacks = 10;
   slacks.rows.resize(std::min(slacks.rows.size(), kMostSlacks));

@@ -4,6 +4,7 @@
 #include "analysis/engine/critical/iteration_paths.h"
 #include "analysis/engine/critical/lane_slack.h"
 #include "analysis/engine/critical/path_parts.h"
+#include "analysis/engine/critical/second_parts.h"
 #include "analysis/engine/footprint/memory_rows.h"
 #include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/stragglers/stragglers.h"
@@ -22,7 +23,8 @@ namespace sonde::cli {
 struct GraphView {
   engine::graph::TraceGraph trace;
   std::vector<engine::critical::IterationPath> paths;
-  std::vector<engine::critical::PathPart> parts;  // of all paths
+  std::vector<engine::critical::PathPart> parts;                     // of all paths
+  std::vector<std::optional<engine::critical::SecondPart>> seconds;  // by path
   std::vector<engine::critical::PathShare> shares;
   std::vector<engine::critical::LaneSlack> slacks;
   std::vector<engine::stragglers::Straggler> stragglers;

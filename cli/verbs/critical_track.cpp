@@ -74,13 +74,10 @@ Result<std::vector<PathSpan>> read(const store::Database& trace) {
   });
   SONDE_TRY_ASSIGN(const std::vector<PathPart> parts, critical::partsOf(trace, graph.graph, paths));
   const std::vector<std::int64_t> lanes = lanesOf(paths);
-  auto part = parts.begin();
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    for (std::int64_t at = paths[i].beginNs; at < paths[i].endNs && part != parts.end(); ++part) {
-      spans.push_back(spanOf(graph.graph.lanes[part->lane], *part, paths[i]));
-      spans.back().lane = lanes[i];
-      at = part->endNs;
-    }
+  for (const PathPart& part : parts) {
+    spans.push_back(spanOf(graph.graph.lanes[part.lane], part, paths[part.path]));
+    spans.back().lane = lanes[part.path];
+  }
   return spans;
 }
 

@@ -54,5 +54,30 @@ TEST_F(GraphVerb, SaysThatThereWereNoAllocations) {
             json::array());
 }
 
+TEST_F(GraphVerb, HasTheSecondPathOfEachIteration) {
+  const std::string one = write(0);
+  const std::string two = write(1);
+  const json graph = jsonOf(sonde({"graph", one, two, "--critical-path", "--format", "json"}));
+  ASSERT_EQ(graph["iterations"].size(), 30U);
+  std::int64_t seconds = 0;
+  for (const json& each : graph["iterations"]) {
+    const json& second = each["second_path"];
+    if (second.is_null())
+      continue;
+    ++seconds;
+    EXPECT_GE(second["behind_ns"].get<std::int64_t>(), 0);
+    EXPECT_LT(second["behind_ns"], each["ns"]);
+    EXPECT_THAT(second["entity"].get<std::string>(), HasSubstr("rank "));
+    for (const char* key : {"node", "cause", "what"})
+      EXPECT_TRUE(second.contains(key)) << key;
+  }
+  EXPECT_EQ(seconds, 30);
+  EXPECT_THAT(sonde({"graph", one, two, "--critical-path"}).out,
+              HasSubstr("the next longest path is on average "));
+  EXPECT_THAT(sonde({"graph", one, two, "--critical-path", "--iteration", "3"}).out,
+              HasSubstr(" shorter, through rank "));
+  EXPECT_THAT(sonde({"graph", one, two}).out, Not(HasSubstr("next longest")));
+}
+
 }  // namespace
 }  // namespace sonde::cli

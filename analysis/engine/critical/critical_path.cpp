@@ -29,22 +29,13 @@ class Walk {
   // Adds the node and what delayed it. Returns the need that it waited for.
   NodeIndex pass(NodeIndex node) {
     add(node, Cause::Node, 0, times_.beginNs[node]);
-    NodeIndex binding = graph::kNoNode;
-    std::uint32_t by = 0;
-    std::int64_t ready = std::numeric_limits<std::int64_t>::min();
-    for (std::uint32_t edge = graph_.firstIn[node]; edge < graph_.firstIn[node + 1]; ++edge) {
-      const NodeIndex from = graph_.from[edge];
-      const std::int64_t end = times_.beginNs[from] + times_.durNs[from] + graph_.lagNs[edge];
-      if (end > ready) {
-        ready = end;
-        by = edge;
-        binding = from;
-      }
-    }
-    if (binding == graph::kNoNode)
-      return binding;
-    add(node, Cause::Gap, 0, ready);
-    add(node, Cause::Lag, by, ready - graph_.lagNs[by]);
+    const std::uint32_t by = latestNeed(graph_, times_, node);
+    if (by == kNoEdge)
+      return graph::kNoNode;
+    const NodeIndex binding = graph_.from[by];
+    const std::int64_t end = times_.beginNs[binding] + times_.durNs[binding];
+    add(node, Cause::Gap, 0, end + graph_.lagNs[by]);
+    add(node, Cause::Lag, by, end);
     return binding;
   }
 
@@ -65,6 +56,20 @@ class Walk {
 };
 
 }  // namespace
+
+std::uint32_t latestNeed(const Graph& graph, const Times& times, NodeIndex node) {
+  std::uint32_t latest = kNoEdge;
+  std::int64_t ready = std::numeric_limits<std::int64_t>::min();
+  for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge) {
+    const NodeIndex from = graph.from[edge];
+    const std::int64_t end = times.beginNs[from] + times.durNs[from] + graph.lagNs[edge];
+    if (end > ready) {
+      ready = end;
+      latest = edge;
+    }
+  }
+  return latest;
+}
 
 std::vector<Element> criticalPath(const Graph& graph,
                                   const Times& times,

@@ -5,6 +5,7 @@
 #include "analysis/engine/graph/graph.h"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace sonde::engine::critical {
@@ -32,6 +33,11 @@ struct Times {
   const std::vector<std::int64_t>& beginNs;
   const std::vector<std::int64_t>& durNs;
 };
+
+// The edge of the need that is ready last, with its lag; the first of several. kNoEdge: the node
+// needs nothing.
+inline constexpr std::uint32_t kNoEdge = std::numeric_limits<std::uint32_t>::max();
+std::uint32_t latestNeed(const graph::Graph& graph, const Times& times, graph::NodeIndex node);
 
 // The path that leads to the end of `last`, back to `fromNs`, by time. Its elements have a length
 // and follow each other without a hole; their lengths sum to `end of last - fromNs`. It ends

@@ -29,8 +29,12 @@ struct Name {
 
 class Namer {
  public:
-  Namer(const store::Database& trace, const Graph& graph, const std::vector<Element>& path)
-      : trace_(trace), graph_(graph), path_(path), labels_(path.size()) {}
+  // `pathOf`: by element.
+  Namer(const store::Database& trace,
+        const Graph& graph,
+        const std::vector<Element>& path,
+        const std::vector<std::uint32_t>& pathOf)
+      : trace_(trace), graph_(graph), path_(path), pathOf_(pathOf), labels_(path.size()) {}
 
   Result<std::vector<PathPart>> name() {
     SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
@@ -56,6 +60,7 @@ class Namer {
   const store::Database& trace_;
   const Graph& graph_;
   const std::vector<Element>& path_;
+  const std::vector<std::uint32_t>& pathOf_;
   align::JobClock clock_;
   std::vector<std::vector<ThreadLabel>> labels_;  // by element
   std::vector<PathPart> parts_;
@@ -153,7 +158,13 @@ Result<void> Namer::addParts(std::size_t index) {
   if (hasSlices(each)) {
     for (const ThreadLabel& label : labels_[index]) {
       SONDE_TRY_ASSIGN(std::string text, textOf(label.nameId));
-      parts_.push_back({lane, each.node, label.cause, std::move(text), label.beginNs, label.endNs});
+      parts_.push_back({lane,
+                        each.node,
+                        label.cause,
+                        std::move(text),
+                        label.beginNs,
+                        label.endNs,
+                        pathOf_[index]});
     }
     return {};
   }
@@ -161,8 +172,13 @@ Result<void> Namer::addParts(std::size_t index) {
       each.cause == Cause::Lag && graph_.edgeKind[each.edge] == EdgeKind::Message;
   SONDE_TRY_ASSIGN(std::string what,
                    isMessage ? textOf(graph_.lanes[lane].backgroundNameId) : workName(each.node));
-  parts_.push_back(
-      {lane, each.node, causeOfElement(each), std::move(what), each.beginNs, each.endNs});
+  parts_.push_back({lane,
+                    each.node,
+                    causeOfElement(each),
+                    std::move(what),
+                    each.beginNs,
+                    each.endNs,
+                    pathOf_[index]});
   return {};
 }
 
@@ -177,16 +193,19 @@ const char* nameOf(PathCause cause) noexcept {
 Result<std::vector<PathPart>> partsOf(const store::Database& trace,
                                       const Graph& graph,
                                       const std::vector<Element>& path) {
-  return Namer(trace, graph, path).name();
+  return Namer(trace, graph, path, std::vector<std::uint32_t>(path.size(), 0)).name();
 }
 
 Result<std::vector<PathPart>> partsOf(const store::Database& trace,
                                       const Graph& graph,
                                       const std::vector<IterationPath>& paths) {
   std::vector<Element> all;
-  for (const IterationPath& each : paths)
+  std::vector<std::uint32_t> pathOf;
+  for (const IterationPath& each : paths) {
     all.insert(all.end(), each.path.begin(), each.path.end());
-  return Namer(trace, graph, all).name();
+    pathOf.resize(all.size(), static_cast<std::uint32_t>(&each - paths.data()));
+  }
+  return Namer(trace, graph, all, pathOf).name();
 }
 
 std::vector<PathShare> sharesOf(const std::vector<PathPart>& parts) {

@@ -16,12 +16,13 @@
 namespace sonde::engine::critical {
 
 struct PathPart {
-  graph::LaneIndex lane;
-  graph::NodeIndex node;
-  PathCause cause;
+  graph::LaneIndex lane = 0;
+  graph::NodeIndex node = 0;
+  PathCause cause = PathCause::Host;
   std::string what;  // the innermost slice, or the name of the kernel or copy
-  std::int64_t beginNs;
-  std::int64_t endNs;
+  std::int64_t beginNs = 0;
+  std::int64_t endNs = 0;
+  std::uint32_t path = 0;  // the index of its path, of several
 
   std::int64_t lengthNs() const noexcept { return endNs - beginNs; }
 };

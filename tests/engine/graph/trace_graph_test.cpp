@@ -1,5 +1,8 @@
 #include "analysis/engine/graph/trace_graph.h"
 
+#include "analysis/engine/critical/iteration_paths.h"
+#include "analysis/engine/critical/path_parts.h"
+#include "analysis/engine/critical/second_parts.h"
 #include "tests/engine/graph/trace_path.h"
 
 #include <gmock/gmock.h>
@@ -124,6 +127,19 @@ TEST_F(TwoStreams, WithoutACallTheBeginIsUnexplained) {
   const auto parts = path();
   EXPECT_THAT(parts, Not(Contains(Pair("device gemm", 45))));
   EXPECT_THAT(parts, Contains(Pair("gap reduce", ::testing::Gt(30))));
+}
+
+TEST_F(TwoStreams, TheNextLongestPathIsThatOfTheOtherStream) {
+  launch(false);
+  const store::Database trace = open();
+  const TraceGraph graph = test::must(readGraph(trace));
+  const auto seconds =
+      test::must(critical::secondPartsOf(trace, graph.graph, critical::pathsOf(graph)));
+  ASSERT_EQ(seconds.size(), 1U);
+  ASSERT_TRUE(seconds[0]);
+  EXPECT_EQ(seconds[0]->through.what, "gemm");
+  EXPECT_EQ(seconds[0]->through.cause, critical::PathCause::Device);
+  EXPECT_EQ(seconds[0]->behindNs, 35 * kUs);
 }
 
 TEST_F(GraphOfTrace, AKernelThatEndsAfterTheNextBeginsIsCut) {
