@@ -78,22 +78,27 @@ void GraphBuilder::mergeParallel() {
     removeDropped();
 }
 
-// Appends the nodes whose needs are all in the order.
+// Appends the ready nodes, and all that become ready. Follows each lane as far as it goes, since
+// its nodes are neighbours in memory: on large graphs a replay in this order takes a third of the
+// time.
 void GraphBuilder::appendReady(const Successors& next,
                                std::vector<std::uint32_t>& missing,
-                               std::size_t& done) {
-  std::vector<NodeIndex>& order = graph_.order;
-  for (; done < order.size(); ++done)
-    for (std::uint32_t i = next.firstOut[order[done]]; i < next.firstOut[order[done] + 1]; ++i) {
+                               std::vector<NodeIndex>& ready) {
+  while (!ready.empty()) {
+    const NodeIndex node = ready.back();
+    ready.pop_back();
+    graph_.order.push_back(node);
+    for (std::uint32_t i = next.firstOut[node + 1]; i-- > next.firstOut[node];) {
       const bool isDropped = graph_.from[next.edge[i]] == kNoNode;
       if (!isDropped && --missing[next.to[i]] == 0)
-        order.push_back(next.to[i]);
+        ready.push_back(next.to[i]);
     }
+  }
 }
 
 // Drops the needs of the earliest node that waits for instants at its own time. False: there is
 // none.
-bool GraphBuilder::breakCircle(std::vector<std::uint32_t>& missing) {
+bool GraphBuilder::breakCircle(std::vector<std::uint32_t>& missing, std::vector<NodeIndex>& ready) {
   NodeIndex earliest = kNoNode;
   for (NodeIndex node = 0; node < graph_.nodes(); ++node)
     if (missing[node] > 0 &&
@@ -109,8 +114,10 @@ bool GraphBuilder::breakCircle(std::vector<std::uint32_t>& missing) {
     ++circles_;
     --missing[earliest];
   }
-  graph_.order.push_back(earliest);
-  return missing[earliest] == 0;
+  if (missing[earliest] > 0)
+    return false;
+  ready.push_back(earliest);
+  return true;
 }
 
 void GraphBuilder::removeDropped() {
@@ -137,15 +144,15 @@ Result<void> GraphBuilder::orderNodes() {
   const Successors next = successorsOf(graph_);
   std::vector<std::uint32_t> missing(graph_.nodes());
   graph_.order.reserve(graph_.nodes());
-  for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
+  std::vector<NodeIndex> ready;
+  for (auto node = static_cast<NodeIndex>(graph_.nodes()); node-- > 0;) {
     missing[node] = graph_.firstIn[node + 1] - graph_.firstIn[node];
     if (missing[node] == 0)
-      graph_.order.push_back(node);
+      ready.push_back(node);
   }
-  std::size_t done = 0;
-  appendReady(next, missing, done);
-  while (graph_.order.size() < graph_.nodes() && breakCircle(missing))
-    appendReady(next, missing, done);
+  appendReady(next, missing, ready);
+  while (graph_.order.size() < graph_.nodes() && breakCircle(missing, ready))
+    appendReady(next, missing, ready);
   if (graph_.order.size() == graph_.nodes()) {
     if (circles_ > 0)
       removeDropped();

@@ -48,8 +48,10 @@ class GraphBuilder {
   void groupEdges();
   void mergeParallel();
   Result<void> orderNodes();
-  void appendReady(const Successors& next, std::vector<std::uint32_t>& missing, std::size_t& done);
-  bool breakCircle(std::vector<std::uint32_t>& missing);
+  void appendReady(const Successors& next,
+                   std::vector<std::uint32_t>& missing,
+                   std::vector<NodeIndex>& ready);
+  bool breakCircle(std::vector<std::uint32_t>& missing, std::vector<NodeIndex>& ready);
   void removeDropped();
   void findGaps();
 

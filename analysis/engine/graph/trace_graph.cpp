@@ -53,6 +53,15 @@ struct DeviceWork {
   SONDE_COLUMNS(id, streamId, startNs, endNs, isCopy)
 };
 
+// A kernel that takes part in a meeting.
+struct DeviceMeeting {
+  LaneIndex lane;
+  std::int64_t begin;
+  std::uint32_t meeting;
+
+  auto place() const { return std::tie(lane, begin); }
+};
+
 constexpr const char* kThreads =
     "SELECT t.id, t.process_id, p.host_id, p.rank, iif(t.name LIKE 'thread %', t.name, 'thread ' "
     "|| t.tid || coalesce(' ' "
@@ -65,7 +74,7 @@ constexpr const char* kStreams =
 constexpr const char* kWork =
     "SELECT id, stream_id, start_ns, start_ns + dur_ns AS end_ns, is_copy FROM (SELECT id, "
     "stream_id, start_ns, dur_ns, 0 AS is_copy FROM kernel UNION ALL SELECT id, stream_id, "
-    "start_ns, dur_ns, 1 FROM copy) WHERE dur_ns >= 0 ORDER BY stream_id, start_ns, id";
+    "start_ns, dur_ns, 1 FROM copy) WHERE dur_ns >= 0";
 
 class Reader {
  public:
@@ -122,16 +131,23 @@ class Reader {
   }
 
   Result<void> readWork() {
-    return store::forEach<DeviceWork>(trace_, kWork, [&](const DeviceWork& row) {
-      const auto lane = lanes_.ofStream.find(row.streamId);
-      if (lane == lanes_.ofStream.end())
-        return;
-      DeviceWork work = row;
-      const std::int64_t host = builder_.soFar().lanes[lane->second].hostId;
-      work.startNs = clock_.toJob(host, row.startNs);
-      work.endNs = clock_.toJob(host, row.endNs);
-      work_[lane->second].push_back(work);
-    });
+    work_.resize(lanes_.count);
+    SONDE_TRY(store::forEach<DeviceWork>(trace_, kWork, [&](const DeviceWork& row) {
+      if (const auto lane = lanes_.ofStream.find(row.streamId); lane != lanes_.ofStream.end())
+        work_[lane->second].push_back(row);
+    }));
+    for (LaneIndex lane = 0; lane < lanes_.count; ++lane) {
+      std::vector<DeviceWork>& all = work_[lane];
+      std::stable_sort(all.begin(), all.end(), [](const DeviceWork& a, const DeviceWork& b) {
+        return std::tie(a.startNs, a.id) < std::tie(b.startNs, b.id);
+      });
+      const std::int64_t host = builder_.soFar().lanes[lane].hostId;
+      for (DeviceWork& work : all) {
+        work.startNs = clock_.toJob(host, work.startNs);
+        work.endNs = clock_.toJob(host, work.endNs);
+      }
+    }
+    return {};
   }
 
   Result<void> addLanes() {
@@ -209,13 +225,13 @@ class Reader {
   waits::Waits waits_;
   std::vector<Iteration> iterations_;
   IterationSource source_ = IterationSource::Recorded;
-  std::map<LaneIndex, std::vector<DeviceWork>> work_;
+  std::vector<std::vector<DeviceWork>> work_;  // by lane
   std::vector<Resume> resumes_;
   std::int64_t early_ = 0;
   GraphBuilder builder_;
   LaneNodes nodes_;
-  std::map<std::pair<LaneIndex, std::int64_t>, std::uint32_t> deviceMeetings_;  // by lane and begin
-  std::vector<NodeIndex> meetings_;                                             // by meeting
+  std::vector<DeviceMeeting> deviceMeetings_;  // by lane and begin; one for each begin
+  std::vector<NodeIndex> meetings_;            // by meeting
 };
 
 // Threads are divided where another lane depends on them, where they go on after a wait, and at
@@ -240,7 +256,16 @@ void Reader::addNodes() {
   for (std::uint32_t i = 0; i < waits_.meetings.size(); ++i)
     for (const waits::Meeting::Waiting& each : waits_.meetings[i].waiting)
       if (threads[each.lane] == nullptr)
-        deviceMeetings_.emplace(std::pair(each.lane, each.begin), i);
+        deviceMeetings_.push_back({each.lane, each.begin, i});
+  std::stable_sort(
+      deviceMeetings_.begin(),
+      deviceMeetings_.end(),
+      [](const DeviceMeeting& a, const DeviceMeeting& b) { return a.place() < b.place(); });
+  const auto repeated = std::unique(
+      deviceMeetings_.begin(),
+      deviceMeetings_.end(),
+      [](const DeviceMeeting& a, const DeviceMeeting& b) { return a.place() == b.place(); });
+  deviceMeetings_.erase(repeated, deviceMeetings_.end());
   ThreadNodes divided(lanes_.count, resumes_);
   cutThreads(divided);
   for (LaneIndex lane = 0; lane < lanes_.count; ++lane) {
@@ -255,20 +280,23 @@ void Reader::addNodes() {
 
 // The end of a work that lies behind the begin of the next one is not credible.
 void Reader::addStream(LaneIndex lane) {
-  const auto found = work_.find(lane);
-  if (found == work_.end())
-    return;
-  const std::vector<DeviceWork>& all = found->second;
+  const std::vector<DeviceWork>& all = work_[lane];
+  auto next = std::lower_bound(
+      deviceMeetings_.begin(),
+      deviceMeetings_.end(),
+      lane,
+      [](const DeviceMeeting& each, LaneIndex index) { return each.lane < index; });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const DeviceWork& work = all[i];
     const std::int64_t end =
         i + 1 < all.size() ? std::min(work.endNs, all[i + 1].startNs) : work.endNs;
     const NodeKind kind = work.isCopy ? NodeKind::Copy : NodeKind::Kernel;
-    const auto meeting = deviceMeetings_.find({lane, work.startNs});
-    const std::int64_t last = meeting == deviceMeetings_.end()
-                                  ? work.startNs
-                                  : lastArrivalNs(waits_.meetings[meeting->second]);
-    if (meeting == deviceMeetings_.end() || last > end) {
+    while (next != deviceMeetings_.end() && next->place() < std::tie(lane, work.startNs))
+      ++next;
+    const bool meets =
+        next != deviceMeetings_.end() && next->place() == std::tie(lane, work.startNs);
+    const std::int64_t last = meets ? lastArrivalNs(waits_.meetings[next->meeting]) : work.startNs;
+    if (!meets || last > end) {
       nodes_.add(kind, work.startNs, end, work.id);
       continue;
     }
@@ -329,9 +357,9 @@ void Reader::addEdges() {
     if (const NodeIndex to = nodes_.beginsFrom(wait.lane, wait.end); to != kNoNode)
       addWaitEdges({.firstWait = i, .lastWait = i + 1}, to);
   }
-  for (const auto& [place, meeting] : deviceMeetings_) {
-    const NodeIndex kernel = nodes_.beginsFrom(place.first, place.second);
-    if (kernel == kNoNode || kernel + 1 >= nodes_.rangeOf(place.first).second)
+  for (const auto& [lane, begin, meeting] : deviceMeetings_) {
+    const NodeIndex kernel = nodes_.beginsFrom(lane, begin);
+    if (kernel == kNoNode || kernel + 1 >= nodes_.rangeOf(lane).second)
       continue;
     if (builder_.soFar().kind[kernel + 1] == NodeKind::Transfer)
       builder_.addEdge(meetings_[meeting], kernel + 1, EdgeKind::Release);

@@ -178,15 +178,24 @@ void DeviceWaits::addWork(const LaunchedWork& work) {
                work.endNs});
 }
 
+// Sorts the work itself: rows and their calls lie in the file in the order of recording.
 Result<void> DeviceWaits::readWork() {
-  SONDE_TRY(store::forEach<LaunchedWork>(
-      trace_,
-      "SELECT w.stream_id, w.start_ns, w.start_ns + w.dur_ns AS end_ns, s.thread_id, s.start_ns AS "
-      "called_ns, s.start_ns + s.dur_ns AS returned_ns, s.name_id, w.is_copy FROM (SELECT "
-      "stream_id, start_ns, dur_ns, launch_slice_id, 0 AS is_copy FROM kernel UNION ALL SELECT "
-      "stream_id, start_ns, dur_ns, launch_slice_id, 1 FROM copy) w LEFT JOIN slice s ON s.id = "
-      "w.launch_slice_id WHERE w.dur_ns >= 0 ORDER BY w.start_ns",
-      [&](const LaunchedWork& work) { addWork(work); }));
+  SONDE_TRY_ASSIGN(
+      std::vector<LaunchedWork> all,
+      store::readAll<LaunchedWork>(
+          trace_,
+          "SELECT w.stream_id, w.start_ns, w.start_ns + w.dur_ns AS end_ns, s.thread_id, "
+          "s.start_ns AS called_ns, s.start_ns + s.dur_ns AS returned_ns, s.name_id, w.is_copy "
+          "FROM (SELECT stream_id, start_ns, dur_ns, launch_slice_id, 0 AS is_copy FROM kernel "
+          "UNION ALL SELECT stream_id, start_ns, dur_ns, launch_slice_id, 1 FROM copy) w LEFT JOIN "
+          "slice s ON s.id = w.launch_slice_id WHERE w.dur_ns >= 0"));
+  std::vector<std::pair<std::int64_t, std::size_t>> byBegin;
+  byBegin.reserve(all.size());
+  for (std::size_t at = 0; at < all.size(); ++at)
+    byBegin.emplace_back(all[at].startNs, at);
+  std::sort(byBegin.begin(), byBegin.end());
+  for (const auto& [begin, at] : byBegin)
+    addWork(all[at]);
   std::map<std::int64_t, LaunchLatency> latencies;  // by process
   for (auto& [id, each] : streams_)
     latencies[each.process()].add(each.launches());
@@ -240,9 +249,9 @@ Result<void> DeviceWaits::readCalls() {
       trace_,
       "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns AS end_ns, "
       "s.correlation_id, n.text LIKE '%Device%' OR n.text LIKE '%Ctx%' OR n.text LIKE '%Context%' "
-      "AS is_of_device FROM slice s JOIN string n ON n.id = s.name_id JOIN thread t ON t.id = "
-      "s.thread_id WHERE s.kind = 'api' AND s.dur_ns > 0 AND n.text LIKE '%Synchronize%' ORDER BY "
-      "s.thread_id, s.start_ns",
+      "AS is_of_device FROM slice s CROSS JOIN string n ON n.id = s.name_id CROSS JOIN thread t ON "
+      "t.id = s.thread_id WHERE s.kind = 'api' AND s.dur_ns > 0 AND s.name_id IN (SELECT id FROM "
+      "string WHERE text LIKE '%Synchronize%') ORDER BY s.thread_id, s.start_ns",
       [&](const SyncCall& row) {
         const Call call{row.processId, row.threadId, row.startNs, row.endNs};
         const auto known =

@@ -31,9 +31,9 @@ struct Recorded {
 
 constexpr const char* kSlices =
     "SELECT s.thread_id, s.start_ns, s.dur_ns, iif(s.kind = 'wait' AND s.category = 'sync' AND "
-    "n.text NOT LIKE '%sleep%', s.id, 0) AS wait_id, s.parent_id IS NULL AND s.lane = 0 AS "
-    "is_outermost, s.kind = 'wait' AND s.category = 'mpi' AS completes_requests FROM slice s JOIN "
-    "string n ON n.id = s.name_id WHERE s.dur_ns IS NOT NULL AND s.kind <> 'mark'";
+    "s.name_id NOT IN (SELECT id FROM string WHERE text LIKE '%sleep%'), s.id, 0) AS wait_id, "
+    "s.parent_id IS NULL AND s.lane = 0 AS is_outermost, s.kind = 'wait' AND s.category = 'mpi' AS "
+    "completes_requests FROM slice s WHERE s.dur_ns IS NOT NULL AND s.kind <> 'mark'";
 // For MPI and NCCL the call already stands for its messages.
 constexpr const char* kTransfers =
     "SELECT x.thread_id, x.start_ns, coalesce(x.dur_ns, 0) AS dur_ns, 0 AS wait_id, 1 AS "

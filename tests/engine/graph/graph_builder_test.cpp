@@ -1,6 +1,7 @@
 #include "analysis/engine/graph/graph_builder.h"
 
 #include "analysis/engine/replay/replay.h"
+#include "tests/support/trace_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +39,36 @@ TEST(GraphBuilder, KnowsWhatNoEdgeExplains) {
 
 TEST(GraphBuilder, OrdersNodesAfterTheirNeeds) {
   EXPECT_THAT(launches().order, ElementsAre(1, 2, 3, 4, 0));
+}
+
+// They are neighbours in memory.
+TEST(GraphBuilder, OrdersTheNodesOfALaneOneAfterTheOther) {
+  GraphBuilder builder;
+  for (const std::int64_t host : {1, 2}) {
+    const LaneIndex lane = builder.addLane({.hostId = host});
+    for (const std::int64_t begin : {0, 10, 20}) {
+      const NodeIndex node = builder.addNode(lane, NodeKind::Host, begin, 10);
+      if (begin > 0)
+        builder.addEdge(node - 1, node, EdgeKind::Order);
+    }
+  }
+  EXPECT_THAT(test::must(builder.build()).order, ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+// Two instants that need each other: the edge to the earlier node goes.
+TEST(GraphBuilder, BreaksACircleOfInstants) {
+  GraphBuilder builder;
+  const LaneIndex lane = builder.addLane({});
+  const NodeIndex before = builder.addNode(lane, NodeKind::Host, 0, 10);
+  const NodeIndex one = builder.addNode(lane, NodeKind::Host, 10, 0);
+  const NodeIndex other = builder.addNode(lane, NodeKind::Host, 10, 0);
+  builder.addEdge(before, one, EdgeKind::Order);
+  builder.addEdge(one, other, EdgeKind::Handoff);
+  builder.addEdge(other, one, EdgeKind::Handoff);
+  const Graph graph = test::must(builder.build());
+  EXPECT_EQ(builder.circles(), 1);
+  EXPECT_THAT(graph.order, ElementsAre(before, one, other));
+  EXPECT_THAT(graph.from, ElementsAre(before, one));
 }
 
 TEST(GraphBuilder, GroupsEdgesByTarget) {
