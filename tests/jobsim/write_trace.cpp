@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,9 +17,9 @@ void Writer::writeWorks() {
   for (const DeviceWork& work : history_.works)
     if (isWritten(work.rank))
       works.push_back(&work);
-  // In the order of launch, which numbers a rank's collectives.
+  // A rank's in the order of launch, which numbers its collectives.
   std::stable_sort(works.begin(), works.end(), [](const DeviceWork* a, const DeviceWork* b) {
-    return a->launch < b->launch;
+    return std::tie(a->rank, a->launch) < std::tie(b->rank, b->launch);
   });
   for (const DeviceWork* work : works) {
     Place& place = places_[static_cast<std::size_t>(work->rank)];
