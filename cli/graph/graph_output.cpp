@@ -36,6 +36,11 @@ const char* nameOf(engine::graph::IterationSource source) {
                                          : "none";
 }
 
+bool hasWork(const engine::graph::Lane& lane) {
+  return lane.kind == engine::graph::LaneKind::Thread ||
+         lane.kind == engine::graph::LaneKind::Stream;
+}
+
 // Text inside of quotes in Graphviz' language.
 std::string dotText(const std::string& text) {
   std::string escaped;
@@ -247,7 +252,7 @@ std::string textOf(const GraphView& view, bool withPath) {
   std::string text = fmt::format("{} nodes and {} edges on {} threads and streams\n",
                                  humanCount(static_cast<std::int64_t>(graph.nodes())),
                                  humanCount(static_cast<std::int64_t>(graph.edges())),
-                                 graph.lanes.size() - 1);
+                                 std::count_if(graph.lanes.begin(), graph.lanes.end(), hasWork));
   for (const engine::graph::Check& each : view.trace.checks)
     if (each.violations > 0)
       text += fmt::format(

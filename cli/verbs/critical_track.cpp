@@ -39,12 +39,17 @@ std::vector<std::int64_t> lanesOf(const std::vector<IterationPath>& paths) {
   return lanes;
 }
 
+const char* wordOf(engine::graph::LaneKind kind) {
+  using engine::graph::LaneKind;
+  return kind == LaneKind::Thread ? "thread" : kind == LaneKind::Stream ? "stream" : "connection";
+}
+
 PathSpan spanOf(const engine::graph::Lane& lane, const PathPart& part, const IterationPath& path) {
   nlohmann::json args = {{"node", part.node}};
   if (path.number)
     args["iteration"] = *path.number;
   if (lane.kind != engine::graph::LaneKind::Meetings) {
-    args[lane.kind == engine::graph::LaneKind::Thread ? "thread" : "stream"] = lane.name;
+    args[wordOf(lane.kind)] = lane.name;
     if (lane.rank >= 0)
       args["rank"] = lane.rank;
     else

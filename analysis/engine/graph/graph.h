@@ -22,7 +22,8 @@ inline constexpr NodeIndex kNoNode = std::numeric_limits<NodeIndex>::max();
 enum class LaneKind : std::uint8_t {
   Thread,
   Stream,
-  Meetings,  // the lane of all Meeting nodes
+  Connection,  // an end of a connection that NCCL's proxies use
+  Meetings,    // the lane of all Meeting nodes
 };
 
 // The work of a thread.
@@ -34,7 +35,7 @@ enum class Background : std::uint8_t {
 
 struct Lane {
   LaneKind kind = LaneKind::Thread;
-  std::int64_t id = 0;  // of the row of table thread or stream
+  std::int64_t id = 0;  // of the row of table thread, stream or channel
   std::int64_t processId = 0;
   std::int64_t hostId = 0;
   std::int64_t rank = -1;  // -1: none
@@ -63,7 +64,7 @@ enum class EdgeKind : std::uint8_t {
   Message,     // a thread waited for one of another process
   Arrival,     // a lane came to a meeting
   Release,     // a lane went on from a meeting
-  Data,        // an operation needs the result of another one
+  Data,        // an operation needs the result of another one; a chunk that of another chunk
 };
 inline constexpr std::size_t kEdgeKinds = 9;
 

@@ -3,6 +3,7 @@
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/graph/collective_checks.h"
 #include "analysis/engine/graph/lane_nodes.h"
+#include "analysis/engine/graph/proxy_steps.h"
 #include "analysis/engine/graph/resumes.h"
 #include "analysis/engine/graph/thread_nodes.h"
 #include "analysis/engine/iterations/iterations.h"
@@ -88,6 +89,7 @@ class Reader {
     SONDE_TRY_ASSIGN(serving_, waits::addCollectiveBytes(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addLoaderWaits(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addUnrecordedEvents(trace_, lanes_, clock_, waits_));
+    SONDE_TRY(proxySteps_.read(trace_, clock_, lanes_));
     SONDE_TRY(addLanes());
     SONDE_TRY_ASSIGN(iterations_, readIterations());
     SONDE_TRY(readWork());
@@ -178,6 +180,7 @@ class Reader {
         lane.backgroundNameId = serving->second;
       }
     }
+    proxySteps_.describe(lanes);
     for (const Lane& lane : lanes)
       builder_.addLane(lane);
     builder_.addLane({.kind = LaneKind::Meetings});
@@ -223,6 +226,7 @@ class Reader {
   waits::Lanes lanes_;
   waits::ServingThreads serving_;
   waits::Waits waits_;
+  ProxySteps proxySteps_;
   std::vector<Iteration> iterations_;
   IterationSource source_ = IterationSource::Recorded;
   std::vector<std::vector<DeviceWork>> work_;  // by lane
@@ -274,6 +278,7 @@ void Reader::addNodes() {
       divided.add(*threads[lane], nodes_);
     else
       addStream(lane);
+    proxySteps_.addNodes(lane, nodes_);
   }
   nodes_.beginLane();
 }
@@ -295,8 +300,11 @@ void Reader::addStream(LaneIndex lane) {
       ++next;
     const bool meets =
         next != deviceMeetings_.end() && next->place() == std::tie(lane, work.startNs);
-    const std::int64_t last = meets ? lastArrivalNs(waits_.meetings[next->meeting]) : work.startNs;
-    if (!meets || last > end) {
+    const auto received = proxySteps_.lastReceiveNs(lane, work.startNs, end);
+    const std::int64_t last =
+        std::max(meets ? lastArrivalNs(waits_.meetings[next->meeting]) : work.startNs,
+                 received.value_or(work.startNs));
+    if ((!meets && !received) || last > end) {
       nodes_.add(kind, work.startNs, end, work.id);
       continue;
     }
@@ -364,6 +372,7 @@ void Reader::addEdges() {
     if (builder_.soFar().kind[kernel + 1] == NodeKind::Transfer)
       builder_.addEdge(meetings_[meeting], kernel + 1, EdgeKind::Release);
   }
+  proxySteps_.addEdges(nodes_, builder_);
 }
 
 void Reader::findIterations(std::vector<IterationNodes>& found) const {

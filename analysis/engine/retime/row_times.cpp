@@ -44,7 +44,8 @@ void RowTimes::findPlaces() {
     busyNs[graph.lane[node]] += graph.durNs[node];
   for (LaneIndex index = 0; index < graph.lanes.size(); ++index) {
     const graph::Lane& lane = graph.lanes[index];
-    if (lane.kind == LaneKind::Meetings || lanes_[index].isEmpty())
+    if (lane.kind == LaneKind::Meetings || lane.kind == LaneKind::Connection ||
+        lanes_[index].isEmpty())
       continue;
     (lane.kind == LaneKind::Thread ? ofThread_ : ofStream_).emplace(lane.id, index);
     const auto [place, isNew] = ofProcess_.emplace(lane.processId, index);
