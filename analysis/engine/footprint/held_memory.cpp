@@ -2,6 +2,7 @@
 
 #include "analysis/engine/footprint/moved_times.h"
 #include "analysis/engine/memory/memory_use.h"
+#include "analysis/model/times.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -59,8 +60,9 @@ class Replayed {
   void move(std::int64_t process, MemoryBlock& block) const {
     const std::int64_t by = threadOf(process, block.allocThreadId);
     const std::int64_t freedBy = block.freeThreadId != 0 ? block.freeThreadId : by;
-    block.allocNs += moved_.shiftOf(by, jobNs(process, block.allocNs));
-    if (block.freeNs)
+    if (model::isTime(block.allocNs))
+      block.allocNs += moved_.shiftOf(by, jobNs(process, block.allocNs));
+    if (block.freeNs && model::isTime(*block.freeNs))
       *block.freeNs += moved_.shiftOf(freedBy, jobNs(process, *block.freeNs));
   }
 

@@ -1,5 +1,6 @@
 #include "analysis/engine/graph/proxy_steps.h"
 
+#include "analysis/model/times.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
@@ -91,7 +92,8 @@ Result<void> ProxySteps::read(const store::Database& trace,
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> blocks;  // by process and name
   SONDE_TRY(store::forEach<Row>(trace, kSteps, [&](const Row& row) {
     const auto stream = lanes.ofStream.find(row.streamId);
-    if (stream == lanes.ofStream.end())
+    if (stream == lanes.ofStream.end() || !model::isTime(row.startNs) ||
+        !model::isTime(row.endNs) || !model::isTime(row.kernelNs))
       return;
     Connection& on = connections_[connectionOf(row)];
     on.blockId =
