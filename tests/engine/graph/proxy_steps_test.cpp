@@ -196,11 +196,16 @@ TEST_F(ProxyStepsOfTrace, ARankThatComesEarlierLetsChunksGoEarlier) {
 TEST_F(ProxyStepsOfTrace, SendsToEachOtherNeedOnlyTheirKernels) {
   op_ = model::CollectiveOp::Send;
   Ring ring{{1000, 5000}, 400};
-  ring.sent = {{1005, 1010}, {5005, 5010}};
-  ring.received = {{5405, 5805}, {5401, 5801}};
+  ring.sent = {{1005, 5500}, {5005, 5010}};
+  ring.received = {{5405, 5805}, {5401, 5901}};
   const Graph graph = graphOf(ring);
   EXPECT_EQ(count(graph, EdgeKind::Message), 4);
   EXPECT_EQ(count(graph, EdgeKind::Data), 2 * 2 + 2);
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
+      EXPECT_FALSE(graph.edgeKind[edge] == EdgeKind::Data &&
+                   graph.lanes[graph.lane[graph.from[edge]]].kind == LaneKind::Connection &&
+                   graph.lanes[graph.lane[node]].kind == LaneKind::Connection);
   EXPECT_EQ(count(graph, EdgeKind::Release), 0);
   EXPECT_EQ(endsOf(graph, graph.durNs), endsOf(ring));
 }
