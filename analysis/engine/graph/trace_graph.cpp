@@ -2,6 +2,7 @@
 
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/graph/collective_checks.h"
+#include "analysis/engine/graph/device_meetings.h"
 #include "analysis/engine/graph/lane_nodes.h"
 #include "analysis/engine/graph/proxy_steps.h"
 #include "analysis/engine/graph/resumes.h"
@@ -52,15 +53,6 @@ struct DeviceWork {
   bool isCopy = false;
 
   SONDE_COLUMNS(id, streamId, startNs, endNs, isCopy)
-};
-
-// A kernel that takes part in a meeting.
-struct DeviceMeeting {
-  LaneIndex lane;
-  std::int64_t begin;
-  std::uint32_t meeting;
-
-  auto place() const { return std::tie(lane, begin); }
 };
 
 constexpr const char* kThreads =
@@ -234,8 +226,8 @@ class Reader {
   std::int64_t early_ = 0;
   GraphBuilder builder_;
   LaneNodes nodes_;
-  std::vector<DeviceMeeting> deviceMeetings_;  // by lane and begin; one for each begin
-  std::vector<NodeIndex> meetings_;            // by meeting
+  std::vector<DeviceMeeting> deviceMeetings_;
+  std::vector<NodeIndex> meetings_;  // by meeting
 };
 
 // Threads are divided where another lane depends on them, where they go on after a wait, and at
@@ -255,21 +247,12 @@ void Reader::cutThreads(ThreadNodes& threads) const {
 
 void Reader::addNodes() {
   std::vector<const waits::ThreadFacts*> threads(lanes_.count, nullptr);
-  for (const auto& [id, facts] : lanes_.threads)
+  std::vector<bool> isDevice(lanes_.count, true);
+  for (const auto& [id, facts] : lanes_.threads) {
     threads[facts.lane] = &facts;
-  for (std::uint32_t i = 0; i < waits_.meetings.size(); ++i)
-    for (const waits::Meeting::Waiting& each : waits_.meetings[i].waiting)
-      if (threads[each.lane] == nullptr)
-        deviceMeetings_.push_back({each.lane, each.begin, i});
-  std::stable_sort(
-      deviceMeetings_.begin(),
-      deviceMeetings_.end(),
-      [](const DeviceMeeting& a, const DeviceMeeting& b) { return a.place() < b.place(); });
-  const auto repeated = std::unique(
-      deviceMeetings_.begin(),
-      deviceMeetings_.end(),
-      [](const DeviceMeeting& a, const DeviceMeeting& b) { return a.place() == b.place(); });
-  deviceMeetings_.erase(repeated, deviceMeetings_.end());
+    isDevice[facts.lane] = false;
+  }
+  deviceMeetings_ = deviceMeetingsOf(waits_.meetings, isDevice);
   ThreadNodes divided(lanes_.count, resumes_);
   cutThreads(divided);
   for (LaneIndex lane = 0; lane < lanes_.count; ++lane) {
