@@ -175,9 +175,7 @@ Result<ReplayReport> ReplayCommand::read() {
   SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
   if (hasOperations) {
     if (!output_.empty())
-      return notFound(
-          "-o needs threads and streams, which an operation-level trace does not have: leave it "
-          "out");
+      return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
     SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
                      engine::operations::readOperationGraph(job.database()));
     return engine::operations::replayOperations(graph);

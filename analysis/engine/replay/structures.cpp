@@ -60,8 +60,6 @@ class Collector {
       if (graph_.kind[node] == NodeKind::Meeting)
         addArrivals(node);
     }
-    for (const auto& [place, count] : arrivals_)
-      add(place.first, place.second, count);
   }
 
   Result<void> addAnnotations(const store::Database& trace) {
@@ -86,8 +84,13 @@ class Collector {
       whole[place.first].add(place.second);
       whole[place.first].add(static_cast<std::int64_t>(sequence.value()));
     }
+    for (const auto& [place, count] : arrivals_) {
+      whole[place.first].add(place.second);
+      whole[place.first].add(count);
+    }
     std::unordered_map<std::uint64_t, std::uint32_t> numbers;
     std::vector<std::uint32_t> groups;
+    groups.reserve(whole.size());
     for (const Sequence& each : whole)
       groups.push_back(
           numbers.emplace(each.value(), static_cast<std::uint32_t>(numbers.size())).first->second);
@@ -113,7 +116,7 @@ class Collector {
       const NodeIndex from = graph_.from[edge];
       if (graph_.lanes[graph_.lane[from]].kind == LaneKind::Thread &&
           iterationOf_[from] != kNoIteration)
-        ++arrivals_[{iterationOf_[from], graph_.lane[from]}];
+        ++arrivals_[{iterationOf_[from], graph_.lanes[graph_.lane[from]].processId}];
     }
   }
 
@@ -121,7 +124,8 @@ class Collector {
   const std::vector<JobIteration>& iterations_;
   const std::vector<std::uint32_t>& iterationOf_;
   std::map<Place, Sequence> sequences_;
-  std::map<Place, std::int64_t> arrivals_;
+  // By iteration and process: which of its threads comes to a collective may be chance.
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> arrivals_;
 };
 
 }  // namespace

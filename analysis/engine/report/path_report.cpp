@@ -35,6 +35,23 @@ Result<PathReport> read(const store::Database& trace) {
   return report;
 }
 
+PathCauseShare shareOf(critical::PathCause cause,
+                       const std::map<std::string, std::int64_t>& names,
+                       std::int64_t totalNs) {
+  PathCauseShare share;
+  share.cause = cause;
+  std::int64_t most = 0;
+  for (const auto& [name, ns] : names) {
+    share.ns += ns;
+    if (ns > most) {
+      most = ns;
+      share.what = name;
+    }
+  }
+  share.share = totalNs > 0 ? static_cast<double>(share.ns) / static_cast<double>(totalNs) : 0;
+  return share;
+}
+
 }  // namespace
 
 std::vector<PathCauseShare> causesOf(const std::vector<critical::PathPart>& parts) {
@@ -45,20 +62,9 @@ std::vector<PathCauseShare> causesOf(const std::vector<critical::PathPart>& part
     total += part.lengthNs();
   }
   std::vector<PathCauseShare> causes;
-  for (const auto& [cause, names] : sums) {
-    PathCauseShare share;
-    share.cause = cause;
-    std::int64_t most = 0;
-    for (const auto& [name, ns] : names) {
-      share.ns += ns;
-      if (ns > most) {
-        most = ns;
-        share.what = name;
-      }
-    }
-    share.share = total > 0 ? static_cast<double>(share.ns) / static_cast<double>(total) : 0;
-    causes.push_back(std::move(share));
-  }
+  causes.reserve(sums.size());
+  for (const auto& [cause, names] : sums)
+    causes.push_back(shareOf(cause, names, total));
   std::stable_sort(
       causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
   return causes;

@@ -151,6 +151,35 @@ TEST(StructuresOfJobs, DifferByTheNumberOfCollectives) {
   EXPECT_THAT(structuresIn(measured.database(), measured.trace()), ElementsAre(0, 0, 1, 0));
 }
 
+// As a pool of threads that communicate.
+TEST(StructuresOfJobs, DoNotDifferByTheThreadThatCommunicates) {
+  jobsim::Job job;
+  job.machines = {{}};
+  job.ranks = {{.machine = 0}, {.machine = 0}};
+  job.groups = {{.name = "all", .ranks = {0, 1}, .link = {.latencyNs = 1000}}};
+  for (const int rank : {0, 1}) {
+    const int done = 3 * rank + 2;
+    job.queueLengths.insert(job.queueLengths.end(), {1, 1, 1});
+    jobsim::Thread main{rank, "python3", {}};
+    jobsim::Thread pool[] = {{rank, "gloo_0", {}}, {rank, "gloo_1", {}}};
+    for (const int by : {0, 1, 0, 0, 1}) {
+      main.program.emplace_back(jobsim::Begin{jobsim::Scope::Iteration, "step"});
+      main.program.emplace_back(jobsim::Compute{"aten::mm", 10'000});
+      main.program.emplace_back(jobsim::Put{3 * rank + by});
+      main.program.emplace_back(jobsim::Take{done});
+      main.program.emplace_back(jobsim::End{});
+      pool[by].program.emplace_back(jobsim::Take{3 * rank + by});
+      pool[by].program.emplace_back(jobsim::Meet{jobsim::Collective::Allreduce, 0, 1000});
+      pool[by].program.emplace_back(jobsim::Put{done});
+    }
+    job.threads.push_back(std::move(main));
+    job.threads.push_back(std::move(pool[0]));
+    job.threads.push_back(std::move(pool[1]));
+  }
+  const test::SimulatedJob measured(job);
+  EXPECT_THAT(structuresIn(measured.database(), measured.trace()), Each(0));
+}
+
 TEST(StructuresOfJobs, IterationsOfASimulatedJobHaveOne) {
   for (const jobsim::Job& job : {jobsim::dataParallelJob({}),
                                  jobsim::hostDataParallelJob({}),

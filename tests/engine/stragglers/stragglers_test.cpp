@@ -108,7 +108,7 @@ class Ring {
         }
       }
       work_.steps.push_back({worked, got});
-      work_.stepOf.resize(got.back() + 1U, static_cast<std::uint32_t>(step));
+      work_.stepOf.resize(builder.soFar().nodes(), static_cast<std::uint32_t>(step));
       at += 105 + std::max(slowLagNs, 22U);
       last = got;
     }
