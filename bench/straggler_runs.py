@@ -36,7 +36,7 @@ def hog(processor):
 def stragglers(kind, slow, folder, binary):
     options = ["--steps", "30", "--model", "mlp" if kind == "link" else "cnn"]
     if kind in ("loader", "workers"):
-        options += ["--sleep", f"{slow}:0.002", "--workers", "2" if kind == "workers" else "0"]
+        options += ["--sleep", f"{slow}:{0.006 if kind == 'workers' else 0.002}", "--workers", "2" if kind == "workers" else "0"]
     with contextlib.ExitStack() as around:
         namespaces = around.enter_context(links(2, {slow: "100mbit"}, "1gbit")) if kind == "link" else None
         if kind == "hog":

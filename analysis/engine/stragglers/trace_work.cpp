@@ -2,8 +2,10 @@
 
 #include "analysis/engine/critical/node_content.h"
 #include "analysis/engine/replay/iteration_nodes.h"
+#include "analysis/engine/replay/structures.h"
 #include "analysis/store/read_rows.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -20,20 +22,43 @@ struct Text {
   SONDE_COLUMNS(id, text)
 };
 
+std::uint32_t commonest(const std::vector<std::uint32_t>& values) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const std::uint32_t each : values)
+    ++counts[each];
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;
+      });
+  return most == counts.end() ? 0 : most->first;
+}
+
 class Collector {
  public:
   Collector(const graph::TraceGraph& trace, Work& work) : trace_(trace), work_(work) {}
 
-  void addSteps() {
+  // Leaves out iterations whose graph differs from that of most others, such as the first ones.
+  Result<void> addSteps(const store::Database& trace) {
     const std::vector<replay::JobIteration> iterations = replay::jobIterations(trace_);
     work_.stepOf = replay::iterationOfNodes(trace_.graph, iterations);
-    for (const replay::JobIteration& each : iterations) {
+    SONDE_TRY_ASSIGN(const std::vector<std::uint32_t> structures,
+                     replay::structuresOf(trace, trace_.graph, iterations, work_.stepOf));
+    const std::uint32_t usual = commonest(structures);
+    std::vector<std::uint32_t> steps(iterations.size(), kNoStep);  // by iteration
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      if (structures[i] != usual)
+        continue;
+      steps[i] = static_cast<std::uint32_t>(work_.steps.size());
       WorkStep& step = work_.steps.emplace_back();
-      for (const graph::IterationNodes& rank : each.ranks) {
+      for (const graph::IterationNodes& rank : iterations[i].ranks) {
         step.firsts.push_back(rank.first);
         step.lasts.push_back(rank.last);
       }
     }
+    for (std::uint32_t& step : work_.stepOf)
+      if (step != replay::kNoIteration)
+        step = steps[step];
+    return {};
   }
 
   // Leaves out waits, and the transfers of collectives, which all ranks make together.
@@ -95,7 +120,7 @@ class Collector {
 Result<Work> workOf(const store::Database& trace, const graph::TraceGraph& graph) {
   Work work{graph.graph, graph.graph.gapNs, {}, {}, {}, {}, {}, {}};
   Collector collector(graph, work);
-  collector.addSteps();
+  SONDE_TRY(collector.addSteps(trace));
   if (work.steps.empty())
     return work;
   SONDE_TRY_ASSIGN(const std::vector<ContentPart> parts, critical::contentOf(trace, graph.graph));
