@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs a real data-parallel job in many settings, and lets `sonde replay --judge odd` predict its odd iterations from the even ones.
 
-    bench/replay_runs.py [--steps 60] [--sonde build/release/bin/sonde] [--goal 0.02]
+    bench/replay_runs.py [--steps 150] [--sonde build/release/bin/sonde] [--goal 0.02]
 
 Each of two models runs with buckets of 1, 5 and 25 MB, on 2 and 4 ranks, over the machine's own network and over links of 200
-Mbit/s (network namespaces, which need root). A case is decided if twice its standard error is at most the goal, and right if its
+Mbit/s (network namespaces, which need root). Short iterations vary more, so jobs on the machine's own network make eight times as
+many. A case is decided if twice its standard error is at most the goal, and right if its
 error, less that, is at most the goal. Noise is how much the judged iterations vary.
 """
 import argparse
@@ -18,7 +19,7 @@ from ddp_runs import links, run_job, sonde
 
 
 def judged(model, bucket, world, rate, arguments, folder):
-    options = ["--model", model, "--bucket", str(bucket), "--steps", str(arguments.steps)]
+    options = ["--model", model, "--bucket", str(bucket), "--steps", str(arguments.steps * (1 if rate else 8))]
     with contextlib.ExitStack() as around:
         namespaces = around.enter_context(links(world, {}, rate)) if rate else None
         trace = run_job(arguments.sonde, folder, world, options, namespaces)
@@ -27,14 +28,16 @@ def judged(model, bucket, world, rate, arguments, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--sonde", default="build/release/bin/sonde")
     parser.add_argument("--goal", type=float, default=0.02)
     parser.add_argument("--keep", type=pathlib.Path, help="keep the traces in this folder")
+    parser.add_argument("--links", choices=("free", "slow", "both"), default="both")
     arguments = parser.parse_args()
+    rates = {"free": (None,), "slow": ("200mbit",), "both": (None, "200mbit")}[arguments.links]
     decided = right = cases = 0
     print("model  bucket  ranks  link       iteration   error  2 x s.e.   noise  gaps of others  unexplained")
-    for model, bucket, world, rate in itertools.product(("cnn", "mlp"), (1, 5, 25), (2, 4), (None, "200mbit")):
+    for model, bucket, world, rate in itertools.product(("cnn", "mlp"), (1, 5, 25), (2, 4), rates):
         with tempfile.TemporaryDirectory() as temporary:
             folder = arguments.keep / f"{model}{bucket}x{world}{rate or ''}" if arguments.keep else pathlib.Path(temporary)
             odd, own = judged(model, bucket, world, rate, arguments, folder)

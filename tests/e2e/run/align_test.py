@@ -1,6 +1,8 @@
 """`sonde align` and `sonde merge` find how far the clocks of two hosts differ. Here the hosts are one machine: the second
 rank's clocks are shifted (SONDE_TEST_CLOCK), and its trace gets another boot id."""
+import contextlib
 import json
+import os
 import socket
 import sqlite3
 import subprocess
@@ -22,13 +24,18 @@ else:
     while not os.path.exists(os.environ["PORT"]):
         time.sleep(0.01)
     peer = socket.create_connection((address, int(open(os.environ["PORT"]).read())))
+fastest = 1 << 62
 for exchange in range({EXCHANGES}):
+    asked = time.monotonic_ns()
     if rank == 0:
         peer.sendall(b"question")
     assert peer.recv(100)
     if rank == 1:
         peer.sendall(b"answer")
+    fastest = min(fastest, time.monotonic_ns() - asked)
     time.sleep(0.002)
+if rank == 0:
+    print(fastest)
 """
 
 
@@ -42,13 +49,34 @@ def own_address():
         return probe.getsockname()[0]
 
 
+@contextlib.contextmanager
+def slow_link(test):
+    """Two network namespaces with a link of 100 Mbit/s between them."""
+    spaces = [f"sonde-align{os.getpid()}-{rank}" for rank in range(2)]
+    try:
+        if subprocess.run(["ip", "netns", "add", spaces[0]], capture_output=True, check=False).returncode:
+            test.skipTest("not run: making network namespaces needs root")
+        commands = [f"ip netns add {spaces[1]}", f"ip -n {spaces[0]} link add rank type veth peer name rank netns {spaces[1]}"]
+        for rank, space in enumerate(spaces):
+            commands += [f"ip -n {space} link set lo up", f"ip -n {space} address add 10.98.0.{rank + 1}/24 dev rank",
+                         f"ip -n {space} link set rank up",
+                         f"tc -n {space} qdisc add dev rank root tbf rate 100mbit burst 16kb latency 50ms"]
+        for command in commands:
+            subprocess.run(command.split(), check=True, capture_output=True)
+        yield spaces
+    finally:
+        for space in spaces:
+            subprocess.run(["ip", "netns", "del", space], capture_output=True, check=False)
+
+
 class AlignTest(RunTest):
     def setUp(self):
         super().setUp()
         self.traces = [self.folder / f"rank{rank}.sonde" for rank in range(2)]
 
-    def record(self, sources="annotation,net"):
-        address = own_address()
+    def record(self, sources="annotation,net", spaces=None, clock=f"{AHEAD_NS},{DRIFT_PPB}"):
+        """Returns the fastest round trip. `spaces`: a network namespace for each rank."""
+        address = "10.98.0.1" if spaces else own_address()
         if address is None or address.startswith("127."):
             self.skipTest("not run: this machine has no address but 127.0.0.1")
         jobs = []
@@ -56,14 +84,18 @@ class AlignTest(RunTest):
             environment = {**self.environment, "ADDRESS": address, "PORT": str(self.folder / "port"), "RANK": str(rank),
                            "WORLD_SIZE": "2"}
             if rank == 1:
-                environment["SONDE_TEST_CLOCK"] = f"{AHEAD_NS},{DRIFT_PPB}"
-            jobs.append(subprocess.Popen([SONDE, "run", "-o", trace, "--sources", sources, "--", "python3", "-c", JOB],
-                                         env=environment, cwd=self.folder, stderr=subprocess.PIPE))
+                environment["SONDE_TEST_CLOCK"] = clock
+            inside = ["ip", "netns", "exec", spaces[rank]] if spaces else []
+            jobs.append(subprocess.Popen([*inside, SONDE, "run", "-o", trace, "--sources", sources, "--", "python3", "-c", JOB],
+                                         env=environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        printed = []
         for job in jobs:
-            _, errors = job.communicate(timeout=PATIENCE)
+            out, errors = job.communicate(timeout=PATIENCE)
             self.assertEqual(job.returncode, 0, errors)
+            printed.append(out)
         with sqlite3.connect(self.traces[1]) as trace:
             trace.execute("UPDATE host SET boot_id = 'another', name = 'second'")
+        return int(printed[0])
 
     def sonde(self, *words):
         return subprocess.run([SONDE, *map(str, words)], env=self.environment, capture_output=True, text=True,
@@ -103,6 +135,15 @@ class AlignTest(RunTest):
         self.assertEqual(self.rows("SELECT offset_ns FROM clock_map JOIN host ON host.id = host_id WHERE name = 'second'",
                                    job), stored)
         self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'origin_ns'", job), origin)
+
+    def test_over_a_link_of_100_mbit_the_error_is_within_the_round_trip(self):
+        with slow_link(self) as spaces:
+            round_trip = self.record(spaces=spaces, clock=str(AHEAD_NS))
+        found = self.sonde("align", "--format", "json", *self.traces)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        host = json.loads(found.stdout)["hosts"][1]
+        self.assertEqual(host["host"], "second")
+        self.assertLessEqual(abs(host["offset_ns"] + AHEAD_NS), round_trip)
 
     def test_who_shares_nothing_is_named(self):
         self.record(sources="annotation")
