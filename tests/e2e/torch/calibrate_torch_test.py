@@ -141,7 +141,7 @@ print(calls)
 
     def test_two_ranks_switch_alike_and_their_collectives_pair(self):
         program = f"""
-import torch, torch.distributed as dist
+import time, torch, torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 torch.manual_seed(0)
 dist.init_process_group("gloo")
@@ -153,6 +153,7 @@ for number in range({COUNT}):
     loss.backward()
     optimizer.step()
 print(loss.item())
+time.sleep(0.2)  # Gloo's threads need the interpreter's lock, which PyTorch 1.13 holds while it waits for them to end.
 dist.destroy_process_group()
 """
         _, traces = self.run_program(program, world=2)
