@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -238,9 +239,12 @@ class CollectiveBytes {
   }
 
   void dropFollowing(std::vector<Wait>& waits) {
-    std::erase_if(waits, [this](const Wait& wait) {
+    std::unordered_set<LaneIndex> drivers;
+    for (const auto& [process, lane] : lanes_.ofProcess)
+      drivers.insert(lane);
+    std::erase_if(waits, [&](const Wait& wait) {
       const auto pauses = pauses_.find(wait.lane);
-      if (pauses == pauses_.end() || wait.begin == Wait::kStart || !isDriver(wait.waker))
+      if (pauses == pauses_.end() || wait.begin == Wait::kStart || !drivers.contains(wait.waker))
         return false;
       const auto behind =
           std::upper_bound(pauses->second.begin(),
@@ -248,11 +252,6 @@ class CollectiveBytes {
                            wait.begin,
                            [](std::int64_t ns, const Pause& each) { return ns < each.begin; });
       return behind != pauses->second.begin() && wait.end <= (behind - 1)->end;
-    });
-  }
-  bool isDriver(LaneIndex lane) const {
-    return std::any_of(lanes_.ofProcess.begin(), lanes_.ofProcess.end(), [&](const auto& each) {
-      return each.second == lane;
     });
   }
 

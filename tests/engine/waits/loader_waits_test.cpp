@@ -46,6 +46,10 @@ class LoaderWaits : public ::testing::Test {
             trace_.add(model::Channel{
                 .processId = to, .kind = model::ChannelKind::Pipe, .peerChannelId = ours})};
   }
+  model::ChannelId channel(model::ProcessId process, model::ChannelId peer) {
+    return trace_.add(model::Channel{
+        .processId = process, .kind = model::ChannelKind::Unix, .peerChannelId = peer});
+  }
   void move(model::ChannelId channel,
             model::ThreadId thread,
             Direction direction,
@@ -136,6 +140,17 @@ TEST_F(LoaderWaits, TheLoaderDoesNotWaitForAnOrderThatItHasAlready) {
   EXPECT_THAT(found(),
               UnorderedElementsAre(Found(feeder_, Wait::kStart, 100, worker_, 90),
                                    Found(feeder_, 100, 170, worker_, 170)));
+}
+
+// The rank connects to a thread of the loader, which speaks first, as Python's servers of shared
+// memory do.
+TEST_F(LoaderWaits, AServerWaitsForItsClientsToConnect) {
+  const auto rank = channel(model::ProcessId{1}, model::ChannelId{6});
+  const auto served = channel(loader_, rank);
+  move(served, feeder_, Direction::Send, 0, 200);
+  move(rank, main_, Direction::Receive, 0, 210);
+  trace_.slice(main_, model::SliceKind::DataLoad, "next", {150, 180});
+  EXPECT_THAT(found(), UnorderedElementsAre(Found(feeder_, Wait::kStart, 200, main_, 180)));
 }
 
 // Two processes write to the pipe that the rank reads its batches from.
