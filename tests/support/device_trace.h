@@ -76,11 +76,12 @@ class DeviceTrace : public ::testing::Test {
             std::string_view name,
             Span time,
             std::int64_t bytes,
-            model::SliceId launch = {}) {
+            model::SliceId launch = {},
+            model::CopyKind kind = model::CopyKind::HostToDevice) {
     model::Copy row;
     row.work = work(stream, name, time, launch);
     row.work.bytes = bytes;
-    row.kind = model::CopyKind::HostToDevice;
+    row.kind = kind;
     row.pinned = true;
     trace_->add(row);
   }

@@ -12,7 +12,7 @@ const char* nameOf(NodeKind kind) noexcept {
 
 const char* nameOf(EdgeKind kind) noexcept {
   static constexpr std::array<const char*, kEdgeKinds> kNames = {
-      "order", "launch", "sync", "stream_wait", "handoff", "message", "arrival", "release", "data"};
+      "order", "launch", "sync", "stream_wait", "handoff", "message", "arrival", "release", "data", "queue"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -65,8 +65,9 @@ enum class EdgeKind : std::uint8_t {
   Arrival,     // a lane came to a meeting
   Release,     // a lane went on from a meeting
   Data,        // an operation needs the result of another one; a chunk that of another chunk
+  Queue,       // a copy waited for the copy of another stream, on the same engine of its device
 };
-inline constexpr std::size_t kEdgeKinds = 9;
+inline constexpr std::size_t kEdgeKinds = 10;
 
 // The words of kinds, as JSON and `sonde graph` have them.
 const char* nameOf(NodeKind kind) noexcept;

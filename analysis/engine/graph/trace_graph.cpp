@@ -2,6 +2,7 @@
 
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/graph/collective_checks.h"
+#include "analysis/engine/graph/copy_engines.h"
 #include "analysis/engine/graph/device_meetings.h"
 #include "analysis/engine/graph/lane_nodes.h"
 #include "analysis/engine/graph/proxy_steps.h"
@@ -90,6 +91,7 @@ class Reader {
     addNodes();
     addMeetings();
     addEdges();
+    SONDE_TRY(addCopyEngines(trace_, builder_));
     if (builder_.soFar().nodes() == 0)
       return notFound("the trace has nothing that takes time: no slices, kernels or copies");
     TraceGraph found;
