@@ -16,6 +16,7 @@
   VERB(Diff)              \
   VERB(Graph)             \
   VERB(Replay)            \
+  VERB(Whatif)            \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Align)             \

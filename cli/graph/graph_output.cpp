@@ -18,15 +18,8 @@ namespace {
 namespace critical = engine::critical;
 using engine::graph::Graph;
 
-// The host, device and communication threads of a rank are apart by their names.
 std::string entityOf(const Graph& graph, engine::graph::LaneIndex index) {
-  const engine::graph::Lane& lane = graph.lanes[index];
-  if (lane.kind == engine::graph::LaneKind::Meetings)
-    return "all ranks";
-  return fmt::format("{} {}, {}",
-                     lane.rank >= 0 ? "rank" : "process",
-                     lane.rank >= 0 ? lane.rank : lane.processId,
-                     lane.name);
+  return engine::graph::entityOf(graph.lanes[index]);
 }
 
 const char* nameOf(engine::graph::IterationSource source) {

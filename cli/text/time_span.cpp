@@ -7,14 +7,21 @@
 namespace sonde::cli {
 
 Result<std::int64_t> parseTimeSpan(std::string_view text) {
-  constexpr Unit kUnits[] = {
-      {"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"m", 60e9L}, {"min", 60e9L}, {"h", 3600e9L}};
+  constexpr Unit kUnits[] = {{"", 1e9L},
+                             {"s", 1e9L},
+                             {"ms", 1e6L},
+                             {"us", 1e3L},
+                             {"ns", 1},
+                             {"m", 60e9L},
+                             {"min", 60e9L},
+                             {"h", 3600e9L}};
   if (const auto ns = parseQuantity(text, kUnits))
     return *ns;
-  return Error{ErrorCode::InvalidArgument,
-               fmt::format("{} is not a time: give a number of seconds, or one with ms, s, m or h, "
-                           "as in 30s or 1.5m",
-                           text)};
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("{} is not a time: give a number of seconds, or one with ns, us, ms, s, m or "
+                  "h, as in 30s or 1.5m",
+                  text)};
 }
 
 }  // namespace sonde::cli

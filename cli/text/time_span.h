@@ -8,7 +8,7 @@
 
 namespace sonde::cli {
 
-// Returns ns. A number, with or without a decimal point, and a unit: none or s; ms; m or min; h.
+// Returns ns. A number, with or without a decimal point, and a unit: none or s; ns; us; ms; m or min; h.
 // Ignores case and a space between.
 Result<std::int64_t> parseTimeSpan(std::string_view text);
 

@@ -1,5 +1,7 @@
 #include "analysis/engine/graph/graph.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace sonde::engine::graph {
@@ -14,6 +16,15 @@ const char* nameOf(EdgeKind kind) noexcept {
   static constexpr std::array<const char*, kEdgeKinds> kNames = {
       "order", "launch", "sync", "stream_wait", "handoff", "message", "arrival", "release", "data", "queue"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string entityOf(const Lane& lane) {
+  if (lane.kind == LaneKind::Meetings)
+    return "all ranks";
+  return fmt::format("{} {}, {}",
+                     lane.rank >= 0 ? "rank" : "process",
+                     lane.rank >= 0 ? lane.rank : lane.processId,
+                     lane.name);
 }
 
 Successors successorsOf(const Graph& graph) {

@@ -45,6 +45,10 @@ struct Lane {
   std::int64_t backgroundNameId = 0;  // of table string; 0: none
 };
 
+// As people read it: "rank 3, stream 7". The host, device and communication threads of a rank are
+// apart by their names.
+std::string entityOf(const Lane& lane);
+
 enum class NodeKind : std::uint8_t {
   Host,      // a thread's own time
   Kernel,    // of a collective: only its begin, without length

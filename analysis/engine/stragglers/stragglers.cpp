@@ -21,6 +21,7 @@ constexpr double kLeastNoisyShare = 0.05;
 constexpr double kMostHostRatio = 0.8;  // of the peers' time to the rank's own
 constexpr double kLeastExcess = 0.005;  // of a step, that a rank must lose to be looked at
 constexpr double kStandardErrors = 4;
+constexpr double kChanceErrors = 2;
 constexpr std::size_t kMostRanks = 8;       // that are replayed
 constexpr std::size_t kMostOperations = 8;  // of each
 
@@ -86,6 +87,20 @@ class Finder {
     });
     shareConfidence(found);
     return found;
+  }
+
+  PeerTimes peers() {
+    sum();
+    compare();
+    compareMessages();
+    Edits all;
+    for (auto& [rank, excesses] : excesses_) {
+      std::erase_if(excesses, [](const Excess& each) {
+        return each.meanNs < kChanceErrors * standardErrorOf(each.byStep);
+      });
+      all.push_back({rank, std::nullopt});
+    }
+    return timesWith(all);
   }
 
  private:
@@ -220,17 +235,13 @@ class Finder {
   };
   using Edits = std::vector<Edit>;
 
-  struct Edited {
-    std::vector<std::int64_t> durNs;
-    std::vector<std::uint32_t> lagNs;
-  };
-  Edited timesWith(const Edits& edits) const {
+  PeerTimes timesWith(const Edits& edits) const {
     std::map<Key, double> ratios;
     for (const Edit& edit : edits)
       for (const Excess& each : excesses_.at(edit.rank))
         if (!edit.what || each.what == *edit.what)
           ratios[{each.what, edit.rank}] = each.ratio;
-    Edited times{work_.graph.durNs, work_.graph.lagNs};
+    PeerTimes times{work_.graph.durNs, work_.graph.lagNs};
     for (const WorkPart& part : work_.parts)
       if (const auto ratio = ratios.find({part.what, part.rank}); ratio != ratios.end())
         times.durNs[part.node] -= std::llround(static_cast<double>(part.ns) * (1 - ratio->second));
@@ -300,7 +311,7 @@ class Finder {
       each.confidence = static_cast<double>(each.ns) / sum;
   }
 
-  Times stepTimes(const Edited& with) const {
+  Times stepTimes(const PeerTimes& with) const {
     const std::vector<std::int64_t>& durNs = with.durNs;
     const std::vector<std::int64_t> begin =
         replay::replay(work_.graph, {durNs, work_.gapNs, &with.lagNs});
@@ -329,6 +340,10 @@ class Finder {
 
 std::vector<Straggler> findStragglers(const Work& work) {
   return Finder(work).find();
+}
+
+PeerTimes timesOfPeers(const Work& work) {
+  return Finder(work).peers();
 }
 
 }  // namespace sonde::engine::stragglers

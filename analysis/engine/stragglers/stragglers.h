@@ -71,4 +71,12 @@ struct Straggler {
 // compared by their mean time, as ranks send different numbers of them.
 std::vector<Straggler> findStragglers(const Work& work);
 
+// Durations by node, and lags by edge, in ns, if no rank took longer for the same work than its
+// peers. Slowness within two standard errors over the steps counts as chance and stays.
+struct PeerTimes {
+  std::vector<std::int64_t> durNs;
+  std::vector<std::uint32_t> lagNs;
+};
+PeerTimes timesOfPeers(const Work& work);
+
 }  // namespace sonde::engine::stragglers

@@ -1,0 +1,115 @@
+#include "analysis/engine/whatif/answer.h"
+
+#include "analysis/engine/operations/operation_replay.h"
+#include "analysis/engine/replay/iteration_nodes.h"
+#include "analysis/engine/replay/replay_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sonde::engine::whatif {
+namespace {
+
+// Parts of an answer that replay and models do not vouch for, as fractions: of the change, since
+// no question says all that a change brings; and of the whole.
+constexpr double kOfChange = 0.02;
+constexpr double kOfWhole = 0.001;
+
+struct Lengths {
+  double meanNs = 0;
+  double standardErrorNs = 0;
+};
+
+// The iterations; without any, the whole trace.
+Lengths lengthsOf(const std::vector<replay::JobIteration>& iterations,
+                  const std::vector<std::int64_t>& begin,
+                  const std::vector<std::int64_t>& dur) {
+  if (iterations.empty()) {
+    std::int64_t first = begin.front();
+    std::int64_t last = first;
+    for (std::size_t node = 0; node < begin.size(); ++node) {
+      first = std::min(first, begin[node]);
+      last = std::max(last, begin[node] + dur[node]);
+    }
+    return {static_cast<double>(last - first), 0};
+  }
+  const auto count = static_cast<double>(iterations.size());
+  Lengths found;
+  std::vector<double> all;
+  for (const replay::JobIteration& each : iterations)
+    all.push_back(replay::lengthOf(each, begin, dur));
+  for (const double each : all)
+    found.meanNs += each / count;
+  double squares = 0;
+  for (const double each : all)
+    squares += (each - found.meanNs) * (each - found.meanNs);
+  if (all.size() > 1)
+    found.standardErrorNs = std::sqrt(squares / (count - 1) / count);
+  return found;
+}
+
+double squareOf(double value) {
+  return value * value;
+}
+
+Result<replay::ReplayReport> reportOf(const store::Database& trace, const graph::TraceGraph& job) {
+  SONDE_TRY_ASSIGN(const bool hasOperations, operations::isOperationLevel(trace));
+  if (!hasOperations)
+    return replay::replayReport(trace, job, replay::Judge::Identity);
+  SONDE_TRY_ASSIGN(const operations::OperationGraph graph, operations::readOperationGraph(trace));
+  return operations::replayOperations(graph);
+}
+
+void addGainNote(Answer& answer) {
+  const double gain = answer.baselineNs - answer.predictedNs;
+  if (std::abs(gain) < std::abs(answer.identityError) * answer.baselineNs)
+    answer.notes.push_back(fmt::format(
+        "the change is smaller than the error of a replay without any change, {:.2f} %: the data "
+        "cannot tell whether there is one",
+        100 * std::abs(answer.identityError)));
+}
+
+}  // namespace
+
+Result<Answer> answer(const store::Database& trace,
+                      graph::TraceGraph job,
+                      const std::vector<Question>& questions) {
+  Answer answer;
+  SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
+  answer.identityError = report.predictedError.value_or(report.error);
+  answer.iterations = report.iterations;
+  const std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
+  Scenario scenario(std::move(job));
+  const std::vector<std::int64_t> measured = scenario.replay();
+  answer.baselineNs = lengthsOf(iterations, measured, scenario.durNs()).meanNs;
+  SONDE_TRY_ASSIGN(ChangedPaths before, changedPaths(trace, scenario, measured));
+  answer.before = std::move(before.shares);
+
+  double modelError = 0;
+  Asking asking{trace, scenario, answer.notes, modelError};
+  for (const Question& question : questions)
+    SONDE_TRY(question(asking));
+
+  const std::vector<std::int64_t> begin = scenario.replay();
+  const Lengths predicted = lengthsOf(iterations, begin, scenario.durNs());
+  answer.predictedNs = predicted.meanNs;
+  SONDE_TRY_ASSIGN(ChangedPaths after, changedPaths(trace, scenario, begin));
+  answer.after = std::move(after.shares);
+  answer.originShares = after.originShares;
+  const double modelled =
+      predicted.meanNs * after.originShares[static_cast<std::size_t>(Origin::Modelled)];
+  const double half = std::sqrt(squareOf(2 * predicted.standardErrorNs) +
+                                squareOf(answer.identityError * predicted.meanNs) +
+                                squareOf(2 * modelError * modelled) +
+                                squareOf(kOfChange * (predicted.meanNs - answer.baselineNs)) +
+                                squareOf(kOfWhole * predicted.meanNs));
+  answer.lowNs = std::max(0.0, predicted.meanNs - half);
+  answer.highNs = predicted.meanNs + half;
+  addGainNote(answer);
+  return answer;
+}
+
+}  // namespace sonde::engine::whatif

@@ -1,0 +1,27 @@
+// Questions about a job: what would happen if. Uses the database's thread while one is asked.
+#pragma once
+
+#include "analysis/engine/whatif/scenario.h"
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::whatif {
+
+// The job that a question is asked of.
+struct Asking {
+  const store::Database& trace;
+  Scenario& scenario;
+  std::vector<std::string>& notes;  // sentences: what the answer assumes
+  // The largest relative error of the models that durations come from.
+  double& modelError;
+};
+
+// Changes the scenario. NotFound: the trace lacks what the question needs, or nothing matches.
+// InvalidArgument: the question contradicts itself or the job.
+using Question = std::function<Result<void>(Asking& asking)>;
+
+}  // namespace sonde::engine::whatif

@@ -1,0 +1,59 @@
+#include "cli/whatif/named_values.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace sonde::cli {
+namespace {
+
+// Divides at commas outside quotes; removes the quotes.
+Result<std::vector<std::string>> partsOf(std::string_view text) {
+  std::vector<std::string> parts(1);
+  bool isQuoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char each = text[i];
+    if (each == '"')
+      isQuoted = !isQuoted;
+    else if (isQuoted && each == '\\' && i + 1 < text.size())
+      parts.back() += text[++i];
+    else if (each == ',' && !isQuoted)
+      parts.emplace_back();
+    else
+      parts.back() += each;
+  }
+  if (isQuoted)
+    return Error{ErrorCode::InvalidArgument, fmt::format("the quote in '{}' is not closed", text)};
+  return parts;
+}
+
+Result<NamedValues> valuesOf(const std::vector<std::string>& parts, std::size_t first) {
+  NamedValues values;
+  for (std::size_t i = first; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error{ErrorCode::InvalidArgument, fmt::format("'{}' is not KEY=VALUE", parts[i])};
+    const bool isNew =
+        values.emplace(parts[i].substr(0, equals), parts[i].substr(equals + 1)).second;
+    if (!isNew)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("'{}' is given twice", parts[i].substr(0, equals))};
+  }
+  return values;
+}
+
+}  // namespace
+
+Result<NamedValues> parseNamedValues(std::string_view text) {
+  SONDE_TRY_ASSIGN(const std::vector<std::string> parts, partsOf(text));
+  return valuesOf(parts, 0);
+}
+
+Result<Asked> parseAsked(std::string_view text) {
+  SONDE_TRY_ASSIGN(const std::vector<std::string> parts, partsOf(text));
+  SONDE_TRY_ASSIGN(NamedValues values, valuesOf(parts, 1));
+  return Asked{parts.front(), std::move(values)};
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,25 @@
+// Parses `NAME[,key=value…]` and `key=value[,key=value…]`. Plain functions; any thread.
+#pragma once
+
+#include "base/result.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace sonde::cli {
+
+using NamedValues = std::map<std::string, std::string>;
+
+// A value with a comma is in double quotes, in which a backslash protects the next character.
+// InvalidArgument: another form, or the same key twice.
+Result<NamedValues> parseNamedValues(std::string_view text);
+
+struct Asked {
+  std::string name;
+  NamedValues values;
+};
+// InvalidArgument: another form.
+Result<Asked> parseAsked(std::string_view text);
+
+}  // namespace sonde::cli

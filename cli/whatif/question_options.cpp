@@ -1,0 +1,134 @@
+#include "cli/whatif/question_options.h"
+
+#include "analysis/engine/whatif/no_stragglers.h"
+#include "analysis/engine/whatif/primitives.h"
+#include "analysis/engine/whatif/selector.h"
+#include "cli/text/number_checks.h"
+#include "cli/text/time_span.h"
+#include "cli/whatif/named_values.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+namespace whatif = engine::whatif;
+using whatif::Question;
+
+Result<Question> parseScale(const std::string& text) {
+  SONDE_TRY_ASSIGN(whatif::SelectorValue parsed, whatif::parseSelectorValue(text));
+  const auto factor = numberOf(parsed.value);
+  if (!factor || *factor < 0)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is not a factor: give 0.5 for half the time", parsed.value)};
+  return whatif::scale(std::move(parsed.selector), *factor);
+}
+
+Result<Question> parseSet(const std::string& text) {
+  SONDE_TRY_ASSIGN(whatif::SelectorValue parsed, whatif::parseSelectorValue(text));
+  SONDE_TRY_ASSIGN(const std::int64_t ns, parseTimeSpan(parsed.value));
+  return whatif::set(std::move(parsed.selector), ns);
+}
+
+Result<Question> parseRemove(const std::string& text) {
+  SONDE_TRY_ASSIGN(whatif::Selector selector, whatif::parseSelector(text));
+  return whatif::remove(std::move(selector));
+}
+
+Result<Question> parseNoStragglers(const std::string&) {
+  return whatif::noStragglers({});
+}
+
+Error unknownKey(const std::string& question, const std::string& key, const char* keys) {
+  return {ErrorCode::InvalidArgument,
+          fmt::format("the question '{}' has no setting '{}': it has {}", question, key, keys)};
+}
+
+Result<Question> makeNoStragglers(const NamedValues& values) {
+  whatif::NoStragglers of;
+  for (const auto& [key, value] : values) {
+    if (key != "only" && key != "keep")
+      return unknownKey("no-stragglers", key, "only and keep");
+    SONDE_TRY_ASSIGN((key == "only" ? of.only : of.keep), whatif::parseSelector(value));
+  }
+  return whatif::noStragglers(std::move(of));
+}
+
+// A question of `--ask`.
+struct NamedQuestion {
+  const char* name;
+  Result<Question> (*make)(const NamedValues& values);
+};
+
+constexpr std::array kNamed = {
+    NamedQuestion{"no-stragglers", makeNoStragglers},
+};
+
+Result<Question> parseAsk(const std::string& text) {
+  SONDE_TRY_ASSIGN(const Asked asked, parseAsked(text));
+  std::string names;
+  for (const NamedQuestion& each : kNamed) {
+    if (asked.name == each.name)
+      return each.make(asked.values);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
+  }
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("there is no question '{}': use {}", asked.name, names)};
+}
+
+struct QuestionOption {
+  const char* name;
+  const char* value;
+  const char* help;
+  Result<Question> (*parse)(const std::string& text);
+};
+
+constexpr std::array kOptions = {
+    QuestionOption{"--scale", "SEL=K", "the selected work takes K times as long", parseScale},
+    QuestionOption{"--set", "SEL=TIME", "each selected piece of work takes TIME", parseSet},
+    QuestionOption{"--remove", "SEL", "the selected work is not done", parseRemove},
+    QuestionOption{
+        "--no-stragglers", nullptr, "no rank is slower than its peers", parseNoStragglers},
+    QuestionOption{"--ask", "NAME[,KEY=VALUE…]", "a question by its name", parseAsk},
+};
+
+}  // namespace
+
+void declareQuestions(CLI::App& app) {
+  for (const QuestionOption& each : kOptions) {
+    if (each.value == nullptr)
+      app.add_flag(each.name, each.help);
+    else
+      app.add_option(each.name, each.help)
+          ->type_name(each.value)
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+}
+
+Result<std::vector<Question>> askedQuestions(const CLI::App& app) {
+  std::vector<Question> questions;
+  std::map<const CLI::Option*, std::size_t> used;
+  for (const CLI::Option* option : app.parse_order())
+    for (const QuestionOption& each : kOptions) {
+      if (!option->check_name(each.name))
+        continue;
+      const std::string value =
+          each.value == nullptr ? std::string() : option->results()[used[option]++];
+      auto question = each.parse(value);
+      if (!question)
+        return Error{question.error().code,
+                     fmt::format("{} {}: {}", each.name, value, question.error().message)};
+      questions.push_back(*std::move(question));
+    }
+  return questions;
+}
+
+}  // namespace sonde::cli

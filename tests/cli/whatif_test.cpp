@@ -1,0 +1,77 @@
+// `sonde whatif`: runs the program on a small job of two ranks.
+#include "tests/cli/verbs_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using ::testing::HasSubstr;
+
+class WhatifVerb : public Verbs {
+ protected:
+  json ask(std::vector<std::string> questions) {
+    questions.insert(questions.begin(), {"whatif", trace_});
+    questions.insert(questions.end(), {"--format", "json"});
+    return jsonOf(sonde(questions));
+  }
+  Finished refused(std::vector<std::string> questions) {
+    questions.insert(questions.begin(), {"whatif", trace_});
+    return sonde(questions);
+  }
+
+  std::string trace_ = write(0);
+};
+
+TEST_F(WhatifVerb, AnswersWithAnIntervalAndWhatItRestsOn) {
+  const json answer = ask({"--scale", "kind:host=0.5"});
+  EXPECT_EQ(answer["schema"], 1);
+  EXPECT_LT(answer["predicted_ns"], answer["baseline_ns"]);
+  EXPECT_LE(answer["low_ns"], answer["predicted_ns"]);
+  EXPECT_GE(answer["high_ns"], answer["predicted_ns"]);
+  EXPECT_NEAR(answer["speedup"].get<double>(),
+              answer["baseline_ns"].get<double>() / answer["predicted_ns"].get<double>(),
+              1e-6);
+  const json from = answer["provenance"];
+  EXPECT_NEAR(from["measured"].get<double>() + from["scaled"].get<double>() +
+                  from["modelled"].get<double>(),
+              1,
+              1e-9);
+  EXPECT_GT(from["scaled"], 0.3);
+  for (const char* path : {"critical_path_before", "critical_path_after"})
+    EXPECT_FALSE(answer[path].empty()) << path;
+  for (const char* key : {"iterations", "identity_error", "notes"})
+    EXPECT_TRUE(answer.contains(key)) << key;
+}
+
+TEST_F(WhatifVerb, AsksFromLeftToRight) {
+  const json once = ask({"--set", "kind:host=1ms", "--scale", "kind:host=3"});
+  const json other = ask({"--scale", "kind:host=3", "--set", "kind:host=1ms"});
+  EXPECT_GT(once["predicted_ns"].get<double>(), 2 * other["predicted_ns"].get<double>());
+}
+
+TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
+  EXPECT_THAT(refused({}).err, HasSubstr("no question"));
+  EXPECT_THAT(refused({"--scale", "nam:x=2"}).err, HasSubstr("--scale nam:x=2: unknown key 'nam'"));
+  EXPECT_THAT(refused({"--scale", "name:x=fast"}).err, HasSubstr("'fast' is not a factor"));
+  EXPECT_THAT(refused({"--set", "name:x=5kg"}).err, HasSubstr("5kg is not a time"));
+  EXPECT_THAT(refused({"--ask", "no-straglers"}).err, HasSubstr("no question 'no-straglers'"));
+  EXPECT_THAT(refused({"--ask", "no-stragglers,onli=x"}).err, HasSubstr("no setting 'onli'"));
+  EXPECT_THAT(refused({"--ask", "no-stragglers,only"}).err, HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(refused({"--ask", "no-stragglers,only=\"name:x"}).err, HasSubstr("not closed"));
+  for (const auto& question : std::vector<std::vector<std::string>>{
+           {}, {"--scale", "nam:x=2"}, {"--set", "name:x=5kg"}, {"--remove", "kind:kernels"}})
+    EXPECT_EQ(refused(question).status, 2);
+}
+
+TEST_F(WhatifVerb, HasNoAnswerWithoutWhatItNeeds) {
+  EXPECT_EQ(refused({"--remove", "name:nothing"}).status, 4);
+  EXPECT_THAT(refused({"--remove", "name:nothing"}).err, HasSubstr("'name:nothing'"));
+  EXPECT_EQ(refused({"--no-stragglers"}).status, 4);
+  EXPECT_THAT(refused({"--no-stragglers"}).err, HasSubstr("one rank"));
+}
+
+}  // namespace
+}  // namespace sonde::cli

@@ -1,0 +1,44 @@
+// Asks questions of simulated jobs, whose simulation knows the answer. Ends the program on errors.
+#pragma once
+
+#include "analysis/engine/whatif/answer.h"
+#include "analysis/engine/whatif/selector.h"
+#include "tests/engine/replay/simulated_job.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde::test {
+
+inline engine::whatif::Selector selector(const std::string& text) {
+  return must(engine::whatif::parseSelector(text));
+}
+
+inline engine::whatif::Answer ask(const SimulatedJob& job,
+                                  const std::vector<engine::whatif::Question>& questions) {
+  return must(engine::whatif::answer(job.database(), job.trace(), questions));
+}
+
+inline double meanNs(const SimulatedJob& job) {
+  const std::vector<double> all = job.measured();
+  return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+}
+
+// The predicted mean iteration of `now` is that of `then` to the nanosecond.
+inline void expectExact(const jobsim::Job& now,
+                        const jobsim::Job& then,
+                        const std::vector<engine::whatif::Question>& questions) {
+  const engine::whatif::Answer answer = ask(SimulatedJob(now), questions);
+  const double truth = meanNs(SimulatedJob(then));
+  EXPECT_NE(std::llround(answer.baselineNs), std::llround(truth));  // or the question is idle
+  EXPECT_NEAR(answer.predictedNs, truth, 1);
+  EXPECT_LE(answer.lowNs, truth);
+  EXPECT_GE(answer.highNs, truth);
+}
+
+}  // namespace sonde::test
