@@ -1,10 +1,12 @@
 #include "cli/whatif/question_options.h"
 
+#include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
 #include "analysis/engine/whatif/selector.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/time_span.h"
+#include "cli/whatif/bandwidth.h"
 #include "cli/whatif/named_values.h"
 
 #include <fmt/format.h>
@@ -61,6 +63,34 @@ Result<Question> makeNoStragglers(const NamedValues& values) {
   return whatif::noStragglers(std::move(of));
 }
 
+Result<Question> makeNetwork(const NamedValues& values) {
+  whatif::Network of;
+  for (const auto& [key, value] : values) {
+    if (key == "latency") {
+      SONDE_TRY_ASSIGN(of.latencyNs, parseTimeSpan(value));
+    } else if (key == "bandwidth" && value.starts_with('x')) {
+      of.bandwidthFactor = numberOf(value.substr(1));
+      if (of.bandwidthFactor.value_or(0) <= 0)
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("'{}' is not a factor above 0, such as x2", value)};
+    } else if (key == "bandwidth") {
+      SONDE_TRY_ASSIGN(const std::int64_t bits, parseBandwidth(value));
+      of.bytesPerNs = static_cast<double>(bits) / 8e9;
+    } else {
+      return unknownKey("network", key, "bandwidth and latency");
+    }
+  }
+  if (values.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 "give bandwidth=…, latency=… or both, as in bandwidth=10Gbit/s,latency=20us"};
+  return whatif::network(of);
+}
+
+Result<Question> parseNetwork(const std::string& text) {
+  SONDE_TRY_ASSIGN(const NamedValues values, parseNamedValues(text));
+  return makeNetwork(values);
+}
+
 // A question of `--ask`.
 struct NamedQuestion {
   const char* name;
@@ -68,6 +98,7 @@ struct NamedQuestion {
 };
 
 constexpr std::array kNamed = {
+    NamedQuestion{"network", makeNetwork},
     NamedQuestion{"no-stragglers", makeNoStragglers},
 };
 
@@ -94,6 +125,10 @@ constexpr std::array kOptions = {
     QuestionOption{"--scale", "SEL=K", "the selected work takes K times as long", parseScale},
     QuestionOption{"--set", "SEL=TIME", "each selected piece of work takes TIME", parseSet},
     QuestionOption{"--remove", "SEL", "the selected work is not done", parseRemove},
+    QuestionOption{"--network",
+                   "bandwidth=…,latency=…",
+                   "collectives use a network of this speed; bandwidth=x2 is twice the present one",
+                   parseNetwork},
     QuestionOption{
         "--no-stragglers", nullptr, "no rank is slower than its peers", parseNoStragglers},
     QuestionOption{"--ask", "NAME[,KEY=VALUE…]", "a question by its name", parseAsk},

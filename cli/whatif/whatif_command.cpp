@@ -63,7 +63,7 @@ int WhatifCommand::run() {
     return fail(name(), questions.error());
   if (questions->empty()) {
     complain(name(),
-             "no question: give --scale, --set or --remove ('sonde whatif --help' lists all)");
+             "no question: give --scale, --network or another one ('sonde whatif --help' lists all)");
     return kExitUsage;
   }
   const auto found = answer(*questions);

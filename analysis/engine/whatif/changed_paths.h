@@ -1,4 +1,5 @@
-// The critical paths of a job under other settings, by place, cause and name. Uses the database's thread.
+// The critical paths of a job under other settings, by place, cause and name. Uses the database's
+// thread.
 #pragma once
 
 #include "analysis/engine/critical/path_parts.h"

@@ -67,6 +67,8 @@ class Scenario {
   double lengthNs(graph::NodeIndex node, std::int64_t beginNs, std::int64_t endNs) const;
   // Makes the whole node take this long.
   void setNode(graph::NodeIndex node, std::int64_t ns, Origin origin);
+  // The part of a begin that nothing explains.
+  void setGap(graph::NodeIndex node, std::int64_t ns) { job_.graph.gapNs[node] = ns; }
   void setLag(std::uint32_t edge, double ns, Origin origin);
 
   // Several changes of the structure at once.

@@ -1,0 +1,98 @@
+#include "analysis/engine/whatif/job_collectives.h"
+
+#include "analysis/engine/align/job_clock.h"
+#include "analysis/store/read_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using graph::LaneIndex;
+using graph::LaneKind;
+
+struct PartRow {
+  std::string jobKey;
+  std::int64_t seq = 0;
+  std::string op;
+  std::int64_t bytes = 0;
+  std::int64_t size = 0;
+  std::int64_t threadId = 0;
+  std::int64_t streamId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+
+  SONDE_COLUMNS(jobKey, seq, op, bytes, size, threadId, streamId, startNs, endNs)
+};
+
+// A kernel's time, or that of the call if no kernel runs the collective.
+constexpr const char* kCollectiveRows =
+    "SELECT g.job_key, c.seq, c.op, c.bytes, g.size, s.thread_id, k.stream_id, "
+    "coalesce(k.start_ns, "
+    "c.start_ns) AS start_ns, coalesce(k.start_ns + k.dur_ns, c.start_ns + c.dur_ns) AS end_ns "
+    "FROM "
+    "collective c JOIN communicator g ON g.id = c.communicator_id LEFT JOIN slice s ON s.id = "
+    "c.slice_id LEFT JOIN kernel k ON k.id = c.kernel_id WHERE c.seq IS NOT NULL AND c.bytes > 0 "
+    "AND "
+    "g.size > 1 AND c.op NOT IN ('send', 'receive') AND (k.dur_ns IS NOT NULL OR (k.id IS NULL AND "
+    "g.backend <> 'nccl' AND c.dur_ns IS NOT NULL))";
+
+}  // namespace
+
+std::int64_t JobCollective::lastArrivalNs() const noexcept {
+  std::int64_t last = parts.front().beginNs;
+  for (const CollectivePart& each : parts)
+    last = std::max(last, each.beginNs);
+  return last;
+}
+
+std::int64_t JobCollective::endNs() const noexcept {
+  std::int64_t last = parts.front().endNs;
+  for (const CollectivePart& each : parts)
+    last = std::max(last, each.endNs);
+  return last;
+}
+
+Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
+                                                   const graph::TraceGraph& job) {
+  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
+  std::unordered_map<std::int64_t, LaneIndex> threads;
+  std::unordered_map<std::int64_t, LaneIndex> streams;
+  for (LaneIndex lane = 0; lane < job.graph.lanes.size(); ++lane) {
+    const graph::Lane& of = job.graph.lanes[lane];
+    if (of.kind == LaneKind::Thread)
+      threads.emplace(of.id, lane);
+    else if (of.kind == LaneKind::Stream)
+      streams.emplace(of.id, lane);
+  }
+  std::map<std::tuple<std::string, std::int64_t, std::string>, JobCollective> byKey;
+  SONDE_TRY(store::forEach<PartRow>(trace, kCollectiveRows, [&](const PartRow& row) {
+    const auto& lanes = row.streamId != 0 ? streams : threads;
+    const auto lane = lanes.find(row.streamId != 0 ? row.streamId : row.threadId);
+    if (lane == lanes.end())
+      return;
+    JobCollective& of = byKey[{row.jobKey, row.seq, row.op}];
+    of.communicator = row.jobKey;
+    of.op = row.op;
+    of.bytes = std::max(of.bytes, row.bytes);
+    of.ranks = row.size;
+    of.isOnDevice = row.streamId != 0;
+    const std::int64_t host = job.graph.lanes[lane->second].hostId;
+    of.parts.push_back(
+        {lane->second, clock.toJob(host, row.startNs), clock.toJob(host, row.endNs)});
+  }));
+  std::vector<JobCollective> found;
+  found.reserve(byKey.size());
+  for (auto& [key, each] : byKey)
+    found.push_back(std::move(each));
+  std::stable_sort(found.begin(), found.end(), [](const JobCollective& a, const JobCollective& b) {
+    return a.lastArrivalNs() < b.lastArrivalNs();
+  });
+  return found;
+}
+
+}  // namespace sonde::engine::whatif
