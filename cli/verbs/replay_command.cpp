@@ -4,6 +4,7 @@
 #include "analysis/engine/retime/retime.h"
 #include "analysis/store/scratch.h"
 #include "analysis/store/trace_name.h"
+#include "cli/report/report_lines.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
@@ -59,6 +60,7 @@ Table groupTable(const ReplayReport& report) {
 nlohmann::json jsonOf(const ReplayReport& report) {
   return {{"schema", 1},
           {"iterations", report.iterations},
+          {"left_out", report.leftOut},
           {"measured_ns", wholeNs(report.measuredNs)},
           {"replayed_ns", wholeNs(report.replayedNs)},
           {"error", report.error},
@@ -85,6 +87,9 @@ std::string textOf(const ReplayReport& report, Judge judge) {
                        report.iterations,
                        humanDuration(wholeNs(report.measuredNs)),
                        humanDuration(wholeNs(report.replayedNs)));
+  if (report.leftOut > 0)
+    text += fmt::format("without {} that not all ranks have\n",
+                        counted(report.leftOut, "iteration", "iterations"));
   text += fmt::format("error {}", signedPercent(report.error));
   if (judge == Judge::Odd)
     text +=
@@ -139,12 +144,14 @@ class ReplayCommand : public Command {
   Result<void> checkOutput() const;
   Result<ReplayReport> read();
   Result<void> write(const store::Database& trace, const engine::graph::TraceGraph& graph) const;
+  void noteFaults(const engine::graph::TraceGraph& graph);
 
   Judge judge_ = Judge::Identity;
   std::string output_;
   bool force_ = false;
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
+  std::string faults_;  // of the job or its trace, in lines
 };
 
 Result<void> ReplayCommand::checkOutput() const {
@@ -170,6 +177,13 @@ Result<void> ReplayCommand::write(const store::Database& trace,
                                  .progress = ProgressBar::progress()});
 }
 
+void ReplayCommand::noteFaults(const engine::graph::TraceGraph& graph) {
+  for (const engine::graph::Check& each : graph.checks)
+    if (each.violations > 0 &&
+        (each.name == "mismatch" || each.name == "ranks" || each.name == "iterations"))
+      faults_ += fmt::format("{}: {}\n", humanCount(each.violations), each.text);
+}
+
 Result<ReplayReport> ReplayCommand::read() {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
@@ -181,6 +195,7 @@ Result<ReplayReport> ReplayCommand::read() {
     return engine::operations::replayOperations(graph);
   }
   SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(job.database()));
+  noteFaults(graph);
   SONDE_TRY_ASSIGN(ReplayReport report,
                    engine::replay::replayReport(job.database(), graph, judge_));
   if (!output_.empty())
@@ -199,7 +214,7 @@ int ReplayCommand::run() {
   else if (format_ == Format::Csv)
     printOut(renderCsv(rankTable(*report)));
   else
-    printOut(textOf(*report, judge_));
+    printOut(textOf(*report, judge_) + faults_);
   return kExitOk;
 }
 

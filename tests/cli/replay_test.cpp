@@ -1,4 +1,5 @@
 // `sonde replay -o`: runs the program on a small job of two ranks.
+#include "analysis/store/database.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -61,6 +62,50 @@ TEST_F(ReplayVerb, ReplacesAnOutputOnlyIfAsked) {
   EXPECT_EQ(sonde({"report", out}).status, 0);
   EXPECT_EQ(sonde({"replay", trace, "-o", trace, "-f"}).status, 2);
   EXPECT_EQ(sonde({"replay", trace, "-o", folder_ / "none/out.sonde"}).status, 3);
+}
+
+TEST_F(ReplayVerb, SaysWhichRanksAndIterationsAreMissing) {
+  TrainingRun run;
+  run.worldSize = 3;
+  const std::string one = write(0, run);
+  run.iterations = 27;
+  const std::string two = write(1, run);
+  const json found = jsonOf(sonde({"replay", one, two, "--format", "json"}));
+  EXPECT_EQ(found["iterations"], 27);
+  EXPECT_EQ(found["left_out"], 3);
+  EXPECT_THAT(sonde({"replay", one, two}).out,
+              AllOf(HasSubstr("\nwithout 3 iterations that not all ranks have\n"),
+                    HasSubstr("\n1: ranks that the trace does not have, of 3 in the job: rank 2\n"),
+                    HasSubstr("\n1: ranks without all 30 iterations of the job: rank 1 has 27\n")));
+}
+
+TEST_F(ReplayVerb, SaysThatRanksCalledDifferentOperations) {
+  const std::string one = write(0);
+  const std::string two = write(1);
+  {
+    auto trace = test::must(store::Database::open(two, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE collective SET op = 'broadcast' WHERE seq = 3"));
+  }
+  EXPECT_THAT(sonde({"replay", one, two}).out,
+              HasSubstr("1: collectives in which the ranks called different operations; the first "
+                        "is number 3"));
+}
+
+TEST_F(ReplayVerb, JudgesNothingIfTheRanksShareNoIteration) {
+  const std::string one = write(0);
+  const std::string two = write(1);
+  {
+    auto trace = test::must(store::Database::open(two, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE iteration SET number = number + 30"));
+  }
+  for (const std::vector<std::string>& options : {std::vector<std::string>(), {"--judge", "odd"}}) {
+    std::vector<std::string> words = {"replay", one, two};
+    words.insert(words.end(), options.begin(), options.end());
+    const Finished refused = sonde(words);
+    EXPECT_EQ(refused.status, 4);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("ranks"));
+  }
 }
 
 TEST_F(ReplayVerb, HasNoTimelineForOperationLevelTraces) {

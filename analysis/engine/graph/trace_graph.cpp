@@ -1,9 +1,9 @@
 #include "analysis/engine/graph/trace_graph.h"
 
 #include "analysis/engine/align/job_clock.h"
-#include "analysis/engine/graph/collective_checks.h"
 #include "analysis/engine/graph/copy_engines.h"
 #include "analysis/engine/graph/device_meetings.h"
+#include "analysis/engine/graph/graph_checks.h"
 #include "analysis/engine/graph/lane_nodes.h"
 #include "analysis/engine/graph/proxy_steps.h"
 #include "analysis/engine/graph/resumes.h"
@@ -98,9 +98,7 @@ class Reader {
     found.iterationSource = source_;
     findIterations(found.iterations);
     SONDE_TRY_ASSIGN(found.graph, builder_.build());
-    found.checks = checksOf(found.graph);
-    SONDE_TRY_ASSIGN(const std::vector<Check> collectives, collectiveChecks(trace_));
-    found.checks.insert(found.checks.end(), collectives.begin(), collectives.end());
+    SONDE_TRY(addChecks(trace_, {early_, builder_.circles()}, found));
     return found;
   }
 
@@ -212,7 +210,6 @@ class Reader {
   void addWaitEdges(const Resume& resume, NodeIndex to);
   EdgeKind kindOf(LaneIndex waker, LaneIndex waiter) const;
   void findIterations(std::vector<IterationNodes>& found) const;
-  std::vector<Check> checksOf(const Graph& graph) const;
 
   const store::Database& trace_;
   align::JobClock clock_;
@@ -375,21 +372,6 @@ void Reader::findIterations(std::vector<IterationNodes>& found) const {
     if (nodes.first != kNoNode && nodes.last != kNoNode && nodes.first <= nodes.last)
       found.push_back(nodes);
   }
-}
-
-std::vector<Check> Reader::checksOf(const Graph& graph) const {
-  Check times{"times", early_, 0, "waits that ended before what they waited for had come"};
-  for (NodeIndex node = 0; node < graph.nodes(); ++node)
-    if (graph.gapNs[node] < 0) {
-      ++times.violations;
-      times.worstNs = std::max(times.worstNs, -graph.gapNs[node]);
-    }
-  const Check circles{
-      "circles", builder_.circles(), 0, "needs of instants for each other, left out"};
-  Check roots{"reachable", 0, 0, "lanes that nothing made begin"};
-  for (NodeIndex node = 0; node < graph.nodes(); ++node)
-    roots.violations += graph.firstIn[node] == graph.firstIn[node + 1] ? 1 : 0;
-  return {times, circles, roots};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "analysis/engine/replay/iteration_nodes.h"
 
+#include "analysis/engine/graph/rank_checks.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -21,9 +23,14 @@ std::vector<JobIteration> jobIterations(const graph::TraceGraph& trace) {
       job.number = each.number;
       job.ranks.push_back(each);
     }
+  const auto ofRanks = graph::iterationsOfRanks(trace.iterations);
   std::vector<JobIteration> iterations;
-  for (auto& [number, job] : byNumber)
+  for (auto& [number, job] : byNumber) {
+    job.isWhole = std::all_of(ofRanks.begin(), ofRanks.end(), [&](const auto& rank) {
+      return rank.second.contains(job.number);
+    });
     iterations.push_back(std::move(job));
+  }
   return iterations;
 }
 

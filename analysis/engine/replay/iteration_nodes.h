@@ -14,7 +14,8 @@ namespace sonde::engine::replay {
 struct JobIteration {
   std::int64_t number = 0;
   std::vector<graph::IterationNodes>
-      ranks;  // by process; only unmasked ones, unless all are masked
+      ranks;            // by process; only unmasked ones, unless all are masked
+  bool isWhole = true;  // all ranks that have iterations have it, masked or not
 };
 
 // By number.

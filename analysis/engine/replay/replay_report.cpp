@@ -40,12 +40,17 @@ struct Sample {
   }
 };
 
-// The shares of the critical paths that nothing explains.
-Result<double> gapShareOf(const store::Database& trace, const TraceGraph& graph) {
+// The shares of the critical paths that nothing explains, without those of some iterations.
+Result<double> gapShareOf(const store::Database& trace,
+                          const TraceGraph& graph,
+                          const std::set<std::int64_t>& without) {
   std::int64_t unknown = 0;
   std::int64_t total = 0;
+  std::vector<critical::IterationPath> paths = critical::pathsOf(graph);
+  std::erase_if(paths,
+                [&](const auto& each) { return each.number && without.contains(*each.number); });
   SONDE_TRY_ASSIGN(const std::vector<critical::PathPart> parts,
-                   critical::partsOf(trace, graph.graph, critical::pathsOf(graph)));
+                   critical::partsOf(trace, graph.graph, paths));
   for (const critical::PathPart& part : parts) {
     const bool isUnknown =
         part.cause == critical::PathCause::Gap || part.cause == critical::PathCause::Wait;
@@ -108,6 +113,14 @@ class Judged {
   }
 
   bool isEmpty() const { return iterations_.empty(); }
+  // The numbers of iterations that not all ranks have.
+  std::set<std::int64_t> partial() const {
+    std::set<std::int64_t> numbers;
+    for (const JobIteration& each : iterations_)
+      if (!each.isWhole)
+        numbers.insert(each.number);
+    return numbers;
+  }
   // Whether a group has iterations to judge and to build from.
   bool canJudge() const { return comparisonOf(lengths(graph_.beginNs)).iterations > 0; }
 
@@ -140,9 +153,11 @@ class Judged {
         iterationOf_(iterationOfNodes(trace.graph, iterations_)) {}
 
   static bool isOdd(const JobIteration& each) { return each.number % 2 != 0; }
-  bool isJudged(const JobIteration& each) const { return judge_ == Judge::Identity || isOdd(each); }
+  bool isJudged(const JobIteration& each) const {
+    return each.isWhole && (judge_ == Judge::Identity || isOdd(each));
+  }
   bool isBuilder(const JobIteration& each) const {
-    return judge_ == Judge::Identity || !isOdd(each);
+    return each.isWhole && (judge_ == Judge::Identity || !isOdd(each));
   }
 
   // By group; of the given rank, or the mean of all.
@@ -245,15 +260,20 @@ Result<ReplayReport> replayReport(const store::Database& trace,
                                   Judge judge) {
   ReplayReport report;
   SONDE_TRY_ASSIGN(const Judged judged, Judged::read(trace, graph, judge));
+  report.leftOut = static_cast<std::int64_t>(judged.partial().size());
   if (judge == Judge::Odd && !judged.canJudge())
     return notFound(
-        "--judge odd needs iterations with even and with odd numbers, of one structure: the trace "
-        "has too few");
+        "--judge odd needs iterations with even and with odd numbers, of one structure and on all "
+        "ranks: the trace has too few");
+  if (!judged.isEmpty() && !judged.canJudge())
+    return notFound(
+        "no iteration is in the trace of every rank, so there is none to judge: record the same "
+        "iterations on all ranks");
   if (judged.isEmpty())
     replayWhole(graph.graph, report);
   else
     judged.fill(report);
-  SONDE_TRY_ASSIGN(report.gapShare, gapShareOf(trace, graph));
+  SONDE_TRY_ASSIGN(report.gapShare, gapShareOf(trace, graph, judged.partial()));
   return report;
 }
 

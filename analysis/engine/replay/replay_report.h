@@ -29,6 +29,7 @@ struct GroupReplay {
 
 struct ReplayReport {
   std::int64_t iterations = 0;  // judged; 0: the trace has none and was replayed as a whole
+  std::int64_t leftOut = 0;     // iterations that not all ranks have
   double measuredNs = 0;        // mean of the judged iterations, and over the ranks
   double replayedNs = 0;
   double error = 0;          // (replayed - measured) / measured
@@ -47,8 +48,9 @@ enum class Judge {
 };
 
 // Compares iterations within their groups: the error of the whole is the mean of the groups', each
-// by its judged iterations. NotFound: nothing to judge, as of a trace without iterations of both
-// parities in one group.
+// by its judged iterations. Iterations that not all ranks have are neither judged nor predict
+// others. NotFound: nothing to judge, as of a trace without iterations of both parities in one
+// group.
 Result<ReplayReport> replayReport(const store::Database& trace,
                                   const graph::TraceGraph& graph,
                                   Judge judge);
