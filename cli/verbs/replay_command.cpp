@@ -192,7 +192,7 @@ Result<ReplayReport> ReplayCommand::read() {
       return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
     SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
                      engine::operations::readOperationGraph(job.database()));
-    return engine::operations::replayOperations(graph);
+    return engine::operations::replayOperations(graph, judge_);
   }
   SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(job.database()));
   noteFaults(graph);

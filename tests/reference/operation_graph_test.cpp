@@ -1,6 +1,7 @@
 // The published jobs of StragglerAnalysis, beside what its authors' replay and what-if say of them.
 #include "analysis/engine/operations/operation_graph.h"
 
+#include "analysis/engine/operations/operation_replay.h"
 #include "analysis/engine/operations/slowdown.h"
 #include "analysis/engine/operations/step_times.h"
 #include "analysis/engine/replay/replay.h"
@@ -98,6 +99,20 @@ TEST_P(OperationJobs, TheErrorIsNotAboveTheAuthors) {
   EXPECT_LE(ours, theirs);
   EXPECT_GT(ours, 0.9 * theirs);
   RecordProperty("error", std::to_string(ours));
+}
+
+// All steps of both jobs have one structure.
+TEST_P(OperationJobs, DelaysOfOtherStepsPredictAStep) {
+  const auto own = replayOperations(job_, replay::Judge::Identity);
+  ASSERT_TRUE(own);
+  ASSERT_EQ(own->groups.size(), 1U);
+  EXPECT_LT(std::abs(own->predictedError.value_or(1)), 0.005);
+  EXPECT_LT(std::abs(*own->predictedError), std::abs(own->error) / 4);
+  const auto odd = replayOperations(job_, replay::Judge::Odd);
+  ASSERT_TRUE(odd);
+  EXPECT_GT(odd->iterations, 10);
+  EXPECT_LT(std::abs(odd->error), 2 * odd->standardError);
+  EXPECT_LT(std::abs(odd->error), 0.01);
 }
 
 TEST_P(OperationJobs, SlowdownAndItsPartsAreTheAuthors) {

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/critical/iteration_paths.h"
 #include "analysis/engine/critical/path_parts.h"
+#include "analysis/engine/replay/comparison.h"
 #include "analysis/engine/replay/predicted_gaps.h"
 #include "analysis/engine/replay/replay.h"
 #include "analysis/engine/replay/structures.h"
@@ -16,29 +17,6 @@ namespace {
 
 using graph::Graph;
 using graph::TraceGraph;
-
-struct Sample {
-  std::vector<double> values;
-
-  double mean() const {
-    double sum = 0;
-    for (const double value : values)
-      sum += value;
-    return values.empty() ? 0 : sum / static_cast<double>(values.size());
-  }
-  double variance() const {
-    if (values.size() < 2)
-      return 0;
-    const double centre = mean();
-    double sum = 0;
-    for (const double value : values)
-      sum += (value - centre) * (value - centre);
-    return sum / static_cast<double>(values.size() - 1);
-  }
-  double varianceOfMean() const {
-    return values.empty() ? 0 : variance() / static_cast<double>(values.size());
-  }
-};
 
 // The shares of the critical paths that nothing explains, without those of some iterations.
 Result<double> gapShareOf(const store::Database& trace,
@@ -58,46 +36,6 @@ Result<double> gapShareOf(const store::Database& trace,
     total += part.lengthNs();
   }
   return total > 0 ? static_cast<double>(unknown) / static_cast<double>(total) : 0;
-}
-
-// Lengths of iterations, as measured and in a replay.
-struct Lengths {
-  Sample measured;
-  Sample replayed;
-};
-
-// The means of groups that have both, weighted by their measured iterations.
-struct Comparison {
-  std::int64_t iterations = 0;
-  double measuredNs = 0;
-  double replayedNs = 0;
-  double variance = 0;         // of the measured iterations, within their groups
-  double varianceOfError = 0;  // of replayedNs - measuredNs
-
-  double error() const { return measuredNs > 0 ? replayedNs / measuredNs - 1 : 0; }
-};
-
-Comparison comparisonOf(const std::vector<Lengths>& groups) {
-  Comparison sum;
-  double freedom = 0;
-  for (const Lengths& each : groups) {
-    if (each.measured.values.empty() || each.replayed.values.empty())
-      continue;
-    const auto count = static_cast<double>(each.measured.values.size());
-    sum.iterations += static_cast<std::int64_t>(each.measured.values.size());
-    sum.measuredNs += count * each.measured.mean();
-    sum.replayedNs += count * each.replayed.mean();
-    sum.variance += (count - 1) * each.measured.variance();
-    freedom += count - 1;
-    sum.varianceOfError +=
-        count * count * (each.measured.varianceOfMean() + each.replayed.varianceOfMean());
-  }
-  const double scale = sum.iterations > 0 ? 1 / static_cast<double>(sum.iterations) : 0;
-  sum.measuredNs *= scale;
-  sum.replayedNs *= scale;
-  sum.variance = freedom > 0 ? sum.variance / freedom : 0;
-  sum.varianceOfError *= scale * scale;
-  return sum;
 }
 
 // Compares iterations within groups of one structure.
