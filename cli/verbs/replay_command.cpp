@@ -1,4 +1,5 @@
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/operations/arrange.h"
 #include "analysis/engine/operations/operation_replay.h"
 #include "analysis/engine/replay/replay_report.h"
 #include "analysis/engine/retime/retime.h"
@@ -143,7 +144,11 @@ class ReplayCommand : public Command {
  private:
   Result<void> checkOutput() const;
   Result<ReplayReport> read();
+  Result<ReplayReport> readOperations(const store::Database& trace) const;
   Result<void> write(const store::Database& trace, const engine::graph::TraceGraph& graph) const;
+  Result<void> write(const store::Database& trace,
+                     const engine::operations::OperationGraph& job) const;
+  engine::retime::RetimeOptions options() const;
   void noteFaults(const engine::graph::TraceGraph& graph);
 
   Judge judge_ = Judge::Identity;
@@ -161,20 +166,43 @@ Result<void> ReplayCommand::checkOutput() const {
   return store::checkOutput(output_, force_);
 }
 
+engine::retime::RetimeOptions ReplayCommand::options() const {
+  return {.output = output_,
+          .inputs = {traces_.begin(), traces_.end()},
+          .overwrite = force_,
+          .how = judge_ == Judge::Odd ? "odd" : "identity",
+          .progress = ProgressBar::progress()};
+}
+
 Result<void> ReplayCommand::write(const store::Database& trace,
                                   const engine::graph::TraceGraph& graph) const {
   const store::Scratch scratch(store::unfinishedTrace(output_, force_));
   const ProgressBar bar(name());
   SONDE_TRY_ASSIGN(const std::vector<std::int64_t> begin,
                    engine::replay::replayedBegins(trace, graph, judge_));
-  return engine::retime::retime(trace,
-                                graph,
-                                {begin, graph.graph.durNs},
-                                {.output = output_,
-                                 .inputs = {traces_.begin(), traces_.end()},
-                                 .overwrite = force_,
-                                 .how = judge_ == Judge::Odd ? "odd" : "identity",
-                                 .progress = ProgressBar::progress()});
+  return engine::retime::retime(trace, graph, {begin, graph.graph.durNs}, options());
+}
+
+Result<void> ReplayCommand::write(const store::Database& trace,
+                                  const engine::operations::OperationGraph& job) const {
+  const store::Scratch scratch(store::unfinishedTrace(output_, force_));
+  const ProgressBar bar(name());
+  engine::graph::TraceGraph graph;
+  graph.graph = job.graph;
+  engine::retime::RetimeOptions retimed = options();
+  retimed.how = judge_ == Judge::Odd ? "odd" : "no_delays";
+  retimed.then = engine::operations::arrangeOperations;
+  return engine::retime::retime(
+      trace, graph, {engine::operations::replayedBegins(job, judge_), job.graph.durNs}, retimed);
+}
+
+Result<ReplayReport> ReplayCommand::readOperations(const store::Database& trace) const {
+  SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
+                   engine::operations::readOperationGraph(trace));
+  SONDE_TRY_ASSIGN(ReplayReport report, engine::operations::replayOperations(graph, judge_));
+  if (!output_.empty())
+    SONDE_TRY(write(trace, graph));
+  return report;
 }
 
 void ReplayCommand::noteFaults(const engine::graph::TraceGraph& graph) {
@@ -187,13 +215,8 @@ void ReplayCommand::noteFaults(const engine::graph::TraceGraph& graph) {
 Result<ReplayReport> ReplayCommand::read() {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
-  if (hasOperations) {
-    if (!output_.empty())
-      return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
-    SONDE_TRY_ASSIGN(const engine::operations::OperationGraph graph,
-                     engine::operations::readOperationGraph(job.database()));
-    return engine::operations::replayOperations(graph, judge_);
-  }
+  if (hasOperations)
+    return readOperations(job.database());
   SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(job.database()));
   noteFaults(graph);
   SONDE_TRY_ASSIGN(ReplayReport report,

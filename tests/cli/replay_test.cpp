@@ -108,17 +108,5 @@ TEST_F(ReplayVerb, JudgesNothingIfTheRanksShareNoIteration) {
   }
 }
 
-TEST_F(ReplayVerb, HasNoTimelineForOperationLevelTraces) {
-  const std::string trace = folder_ / "job.sonde";
-  {
-    test::TraceBuilder builder(trace);
-    builder.meta("operation_level", "1");
-    builder.finish();
-  }
-  const Finished refused = sonde({"replay", trace, "-o", folder_ / "out.sonde"});
-  EXPECT_EQ(refused.status, 4);
-  EXPECT_THAT(refused.err, HasSubstr("operation-level"));
-}
-
 }  // namespace
 }  // namespace sonde::cli

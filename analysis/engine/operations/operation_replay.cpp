@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -214,7 +215,21 @@ Result<ReplayReport> replayOperations(const OperationGraph& job, Judge judge) {
 }
 
 std::vector<std::int64_t> replayedBegins(const OperationGraph& job, Judge judge) {
-  return JudgedSteps(job, judge).begins();
+  std::vector<std::int64_t> begin = JudgedSteps(job, judge).begins();
+  const StepLengths measured = measuredTimes(job);
+  const StepLengths replayed = stepTimes(job, begin, job.graph.durNs);
+  std::vector<std::size_t> inTime(job.steps.size());
+  std::iota(inTime.begin(), inTime.end(), std::size_t{0});
+  std::sort(inTime.begin(), inTime.end(), [&](std::size_t a, std::size_t b) {
+    return job.graph.beginNs[job.steps[a].anchor] < job.graph.beginNs[job.steps[b].anchor];
+  });
+  std::int64_t laterNs = 0;
+  for (const std::size_t step : inTime) {
+    for (NodeIndex node = job.steps[step].anchor; node < job.steps[step].end; ++node)
+      begin[node] += laterNs;
+    laterNs += replayed[step] - measured[step];
+  }
+  return begin;
 }
 
 }  // namespace sonde::engine::operations

@@ -21,7 +21,7 @@ namespace sonde::engine::operations {
 Result<replay::ReplayReport> replayOperations(const OperationGraph& job, replay::Judge judge);
 
 // When each node begins in that replay. With Judge::Odd all steps have the launch delays of the
-// other even ones. Each step begins at its measured time.
+// other even ones. Between two steps as much time passes as measured.
 std::vector<std::int64_t> replayedBegins(const OperationGraph& job, replay::Judge judge);
 
 }  // namespace sonde::engine::operations

@@ -212,6 +212,9 @@ Result<void> Mover::moveIterations() {
 RowSpan Mover::spanOf(const SliceRow& row, const RowSpan* parent) const {
   if (const auto known = ofSlices_.find(row.id); known != ofSlices_.end() && row.endNs)
     return known->second;
+  if (row.endNs)
+    if (const auto known = times_.ofSlice(row.id, row.startNs, *row.endNs))
+      return *known;
   RowSpan span = times_.ofRow({row.threadId, 0, 0}, {row.startNs, row.endNs});
   if (parent == nullptr || !parent->endNs || !span.endNs)
     return span;
@@ -255,6 +258,8 @@ Result<void> rewrite(Database trace, const RowTimes& times, const RetimeOptions&
   {
     SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
     SONDE_TRY(Mover(trace, times).move(options.progress.part(0.2, 0.6)));
+    if (options.then)
+      SONDE_TRY(options.then(trace));
     SONDE_TRY(trace.exec(
         "DELETE FROM finding; DELETE FROM line; DELETE FROM lod; DELETE FROM ingested; "
         "DELETE FROM ingest_state; DELETE FROM open_scope; "

@@ -9,6 +9,7 @@
 #include "base/result.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,14 @@ struct RetimeOptions {
   bool overwrite = false;
   std::string how;  // the value of `meta.replayed`
   Progress progress = {};
+  // Called with the output when all rows have moved, in the same transaction; empty: nothing more.
+  std::function<Result<void>(store::Database&)> then = {};
 };
 
-// Kernels, copies and iterations have exactly the times of their nodes. The other times of a thread
-// or stream move with the nodes around them. Findings are left out, since they judged the recorded
-// times, and so is the recorder's state. Requires: `graph` and `times` are those of `trace`.
-// InvalidArgument: the output exists or is an input. Others as openTrace.
+// Kernels, copies, iterations and slices that are nodes have exactly the times of their nodes. The
+// other times of a thread or stream move with the nodes around them. Findings are left out, since
+// they judged the recorded times, and so is the recorder's state. Requires: `graph` and `times` are
+// those of `trace`. InvalidArgument: the output exists or is an input. Others as openTrace.
 Result<void> retime(const store::Database& trace,
                     const graph::TraceGraph& graph,
                     const NewTimes& times,

@@ -31,6 +31,8 @@ void RowTimes::addNodes() {
       continue;
     lanes_[lane].addNode({graph.beginNs[node], graph.endNs(node)},
                          {times_.beginNs[node], times_.beginNs[node] + times_.durNs[node]});
+    if (graph.lanes[lane].kind == LaneKind::Thread && graph.row[node] != 0)
+      slices_.emplace(graph.row[node], node);
     if (graph.lanes[lane].kind == LaneKind::Stream)
       (graph.kind[node] == NodeKind::Copy ? copies_ : kernels_).emplace(graph.row[node], node);
   }
@@ -141,6 +143,17 @@ std::optional<WorkTimes> RowTimes::ofWork(bool isCopy,
   work.transferShiftNs = beginShift(last);
   work.endNs = std::max(work.beginNs, movedBy(host, endNs, endShift(last)));
   return work;
+}
+
+std::optional<RowSpan> RowTimes::ofSlice(std::int64_t id,
+                                         std::int64_t beginNs,
+                                         std::int64_t endNs) const {
+  const auto found = slices_.find(id);
+  if (found == slices_.end())
+    return std::nullopt;
+  const NodeIndex node = found->second;
+  const std::int64_t host = trace_.graph.lanes[trace_.graph.lane[node]].hostId;
+  return RowSpan{movedBy(host, beginNs, beginShift(node)), movedBy(host, endNs, endShift(node))};
 }
 
 std::optional<RowSpan> RowTimes::ofIteration(std::int64_t processId,

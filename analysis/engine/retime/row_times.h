@@ -56,6 +56,8 @@ class RowTimes {
                                   std::int64_t id,
                                   std::int64_t beginNs,
                                   std::int64_t endNs) const;
+  // nullopt: no node stands for the slice alone.
+  std::optional<RowSpan> ofSlice(std::int64_t id, std::int64_t beginNs, std::int64_t endNs) const;
   // nullopt: the graph does not have the iteration.
   std::optional<RowSpan> ofIteration(std::int64_t processId,
                                      std::int64_t number,
@@ -83,6 +85,7 @@ class RowTimes {
   std::map<std::int64_t, graph::LaneIndex> ofHost_;
   Rows kernels_;
   Rows copies_;
+  Rows slices_;
   // By process, number and measured begin of its first node.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, const graph::IterationNodes*>
       iterations_;
