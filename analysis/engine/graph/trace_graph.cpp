@@ -163,7 +163,7 @@ class Reader {
     for (Lane& lane : lanes) {
       if (const auto loader = loaders.find(lane.processId); loader != loaders.end()) {
         lane.background = Background::Loads;
-        lane.backgroundNameId = loader->second;
+        lane.backgroundNameId = loader->second.nameId;
       }
       if (lane.kind != LaneKind::Thread)
         continue;

@@ -5,13 +5,22 @@
 #include "base/result.h"
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 
 namespace sonde::engine::waits {
 
-// Processes that their parent started in a `data_load` slice, as a DataLoader does with its
-// workers. By process: the name, of table string, of most such slices of the parent.
-Result<std::unordered_map<std::int64_t, std::int64_t>> readLoaderProcesses(
-    const store::Database& trace);
+struct LoaderProcess {
+  std::int64_t loadsFor = 0;  // a process
+  std::int64_t nameId = 0;    // of table string: that of most of its `data_load` slices
+};
+
+// By process: the descendants of a process with `data_load` slices, such as the workers of a
+// DataLoader, that
+//  - began during such a slice, or
+//  - send it bytes through a pipe that one of its threads receives in such a slice. A worker's
+//  first
+//    instruction may come after the slice that started it.
+// They need not be its children: a worker may replace itself (exec), or be made by a server.
+Result<std::map<std::int64_t, LoaderProcess>> readLoaderProcesses(const store::Database& trace);
 
 }  // namespace sonde::engine::waits

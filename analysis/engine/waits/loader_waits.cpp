@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -56,22 +57,22 @@ const Load* loadOf(const Loads& loads, const Bytes& received) {
   return &*(behind - 1);
 }
 
-// A message that a process that loads data sends to its parent.
+// A message that a process sends to another one.
 struct Batch {
   std::int64_t processId = 0;
+  std::int64_t receiverId = 0;  // a process
   std::int64_t startNs = 0;
   std::int64_t threadId = 0;
 
-  SONDE_COLUMNS(processId, startNs, threadId)
+  SONDE_COLUMNS(processId, receiverId, startNs, threadId)
 };
 
 // Messages of 4 bytes are the lengths of long ones, which follow.
 constexpr const char* kBatches =
-    "SELECT c.process_id, x.start_ns, x.thread_id FROM transfer x JOIN channel c ON c.id = "
-    "x.channel_id JOIN "
-    "channel q ON q.id = c.peer_channel_id JOIN process p ON p.id = c.process_id WHERE c.kind = "
-    "'pipe' AND x.direction = 'send' AND x.bytes > 0 AND x.bytes <> 4 AND q.process_id = "
-    "p.parent_id ORDER BY x.start_ns";
+    "SELECT c.process_id, q.process_id AS receiver_id, x.start_ns, x.thread_id FROM transfer x "
+    "JOIN "
+    "channel c ON c.id = x.channel_id JOIN channel q ON q.id = c.peer_channel_id WHERE c.kind = "
+    "'pipe' AND x.direction = 'send' AND x.bytes > 0 AND x.bytes <> 4 ORDER BY x.start_ns";
 
 // The first use of a connection: its server greets the client.
 struct Greeting {
@@ -95,6 +96,8 @@ struct Order {
   Bytes sent;
   Bytes received;
 };
+
+using Pipes = std::unordered_map<std::int64_t, std::vector<Order>>;  // by the receiver's channel
 
 class LoaderWaits {
  public:
@@ -129,7 +132,7 @@ class LoaderWaits {
     if (const Load* const load = loadOf(loads_, received))
       addWait(received, sent, load->startNs);
     else if (loaders_.contains(process))
-      orders_[process].push_back({sent, received});
+      orders_[process][received.channelId].push_back({sent, received});
   }
 
   void addWait(const Bytes& received, const Bytes& sent, std::int64_t begin) {
@@ -143,11 +146,27 @@ class LoaderWaits {
 
   Result<void> addOrders() {
     std::unordered_map<std::int64_t, std::vector<Batch>> batches;  // by process, in order
-    SONDE_TRY(store::forEach<Batch>(
-        trace_, kBatches, [&](const Batch& row) { batches[row.processId].push_back(row); }));
-    for (auto& [process, orders] : orders_)
-      addOrdersOf(withoutParts(orders), batches[process]);
+    SONDE_TRY(store::forEach<Batch>(trace_, kBatches, [&](const Batch& row) {
+      const auto loader = loaders_.find(row.processId);
+      if (loader != loaders_.end() && loader->second.loadsFor == row.receiverId)
+        batches[row.processId].push_back(row);
+    }));
+    for (auto& [process, pipes] : orders_)
+      addOrdersOf(ordersOf(pipes), batches[process]);
     return {};
+  }
+
+  // Those of the pipe with the most. A worker that was spawned got its program through another one.
+  static std::vector<Order> ordersOf(Pipes& pipes) {
+    std::vector<Order> most;
+    for (auto& [channel, orders] : pipes) {
+      std::vector<Order> whole = withoutParts(orders);
+      if (most.empty() || whole.size() > most.size() ||
+          (whole.size() == most.size() &&
+           whole.front().received.startNs > most.front().received.startNs))
+        most = std::move(whole);
+    }
+    return most;
   }
 
   static std::vector<Order> withoutParts(std::vector<Order>& orders) {
@@ -209,8 +228,8 @@ class LoaderWaits {
   Lanes& lanes_;
   WaitSink sink_;
   Loads loads_;
-  std::unordered_map<std::int64_t, std::int64_t> loaders_;       // processes
-  std::unordered_map<std::int64_t, std::vector<Order>> orders_;  // by process
+  std::map<std::int64_t, LoaderProcess> loaders_;
+  std::unordered_map<std::int64_t, Pipes> orders_;  // by process
 };
 
 }  // namespace

@@ -142,6 +142,21 @@ TEST_F(LoaderWaits, TheLoaderDoesNotWaitForAnOrderThatItHasAlready) {
                                    Found(feeder_, 100, 170, worker_, 170)));
 }
 
+// A loader that was spawned receives its program first, through a pipe of its own.
+TEST_F(LoaderWaits, TheProgramOfALoaderIsNoOrder) {
+  const auto program = pipe(model::ProcessId{1}, loader_);
+  move(program.first, main_, Direction::Send, 0, 2);
+  move(program.second, worker_, Direction::Receive, 0, 6);
+  order(0, 10, 12);
+  batch(0, 100, 110);
+  order(1, 140, 150);
+  batch(1, 170, 180);
+  EXPECT_THAT(found(),
+              UnorderedElementsAre(Found(worker_, 100, 151, main_, 140),
+                                   Found(feeder_, Wait::kStart, 100, worker_, 100),
+                                   Found(feeder_, 100, 170, worker_, 170)));
+}
+
 // The rank connects to a thread of the loader, which speaks first, as Python's servers of shared
 // memory do.
 TEST_F(LoaderWaits, AServerWaitsForItsClientsToConnect) {
