@@ -73,5 +73,19 @@ TEST_F(WhatifVerb, HasNoAnswerWithoutWhatItNeeds) {
   EXPECT_THAT(refused({"--no-stragglers"}).err, HasSubstr("one rank"));
 }
 
+// One rank ended early, and later iterations of the other one are slow.
+TEST_F(WhatifVerb, AsksOnlyOfIterationsThatAllRanksHave) {
+  test::TrainingRun run;
+  run.slow = {28};
+  run.extraNs = 50 * test::kMs;
+  const std::string one = write(0, run);
+  run.iterations = 27;
+  const std::string two = write(1, run);
+  const json answer =
+      jsonOf(sonde({"whatif", one, two, "--scale", "kind:host=0.5", "--format", "json"}));
+  EXPECT_EQ(answer["iterations"], 27);
+  EXPECT_EQ(answer["baseline_ns"], 100 * test::kMs);
+}
+
 }  // namespace
 }  // namespace sonde::cli

@@ -84,7 +84,8 @@ Result<Answer> answer(const store::Database& trace,
   SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
   answer.identityError = report.predictedError.value_or(report.error);
   answer.iterations = report.iterations;
-  const std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
+  std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
+  std::erase_if(iterations, [](const auto& each) { return !each.isWhole; });
   Scenario scenario(std::move(job));
   const std::vector<std::int64_t> measured = scenario.replay();
   answer.baselineNs = lengthsOf(iterations, measured, scenario.durNs()).meanNs;
