@@ -1,9 +1,11 @@
 #include "cli/whatif/question_options.h"
 
+#include "analysis/engine/whatif/bucket_size.h"
 #include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
 #include "analysis/engine/whatif/selector.h"
+#include "cli/text/byte_size.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/time_span.h"
 #include "cli/whatif/bandwidth.h"
@@ -61,6 +63,11 @@ Result<Question> makeNoStragglers(const NamedValues& values) {
     SONDE_TRY_ASSIGN((key == "only" ? of.only : of.keep), whatif::parseSelector(value));
   }
   return whatif::noStragglers(std::move(of));
+}
+
+Result<Question> parseBucketSize(const std::string& text) {
+  SONDE_TRY_ASSIGN(const std::uint64_t bytes, parseByteSize(text));
+  return whatif::bucketSize(static_cast<std::int64_t>(bytes));
 }
 
 Result<Question> makeNetwork(const NamedValues& values) {
@@ -125,6 +132,10 @@ constexpr std::array kOptions = {
     QuestionOption{"--scale", "SEL=K", "the selected work takes K times as long", parseScale},
     QuestionOption{"--set", "SEL=TIME", "each selected piece of work takes TIME", parseSet},
     QuestionOption{"--remove", "SEL", "the selected work is not done", parseRemove},
+    QuestionOption{"--bucket-size",
+                   "SIZE",
+                   "gradients are reduced in buckets of this size, such as 25MiB",
+                   parseBucketSize},
     QuestionOption{"--network",
                    "bandwidth=…,latency=…",
                    "collectives use a network of this speed; bandwidth=x2 is twice the present one",

@@ -62,8 +62,9 @@ int WhatifCommand::run() {
   if (!questions)
     return fail(name(), questions.error());
   if (questions->empty()) {
-    complain(name(),
-             "no question: give --scale, --network or another one ('sonde whatif --help' lists all)");
+    complain(
+        name(),
+        "no question: give --scale, --network or another one ('sonde whatif --help' lists all)");
     return kExitUsage;
   }
   const auto found = answer(*questions);

@@ -30,6 +30,8 @@ std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
                 WaitEvent{of.callNs / 4, 1, 2 * rank},
                 LaunchCollective{Collective::Allreduce, of.callNs, 1, 0, of.bucketBytes}});
     }
+    if (of.lossBytes > 0)
+      program.push_back(LaunchCollective{Collective::Allreduce, of.callNs, 1, 0, of.lossBytes});
     append(program,
            {End{},
             Begin{Scope::Operation, "optimizer"},
@@ -88,6 +90,12 @@ Job hostDataParallelJob(const DataParallel& of) {
       for (int bucket = 0; bucket < of.buckets; ++bucket) {
         append(gloo.program,
                {Take{ready}, Meet{Collective::Allreduce, 0, of.bucketBytes}, Put{done}});
+        main.program.push_back(Take{done});
+      }
+      if (of.lossBytes > 0) {
+        main.program.push_back(Put{ready});
+        append(gloo.program,
+               {Take{ready}, Meet{Collective::Allreduce, 0, of.lossBytes}, Put{done}});
         main.program.push_back(Take{done});
       }
       append(main.program,

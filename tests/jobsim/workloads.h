@@ -21,6 +21,7 @@ struct DataParallel {
   Ns optimizerNs = 300'000;
   Ns callNs = 8'000;  // of one launch
   std::int64_t bucketBytes = 4'000'000;
+  std::int64_t lossBytes = 0;        // that are reduced after the gradients; 0: none
   std::int64_t activationBytes = 0;  // of a layer, on processors: from its forward to its backward
   Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
   int slowRank = -1;  // computes at `slowdown` percent of the time of the others

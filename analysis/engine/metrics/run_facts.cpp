@@ -53,7 +53,7 @@ Result<void> readMetadata(const Database& trace, RunFacts& facts) {
                                  "key_id) l JOIN string k ON k.id = l.key_id"
                                  " JOIN process p ON p.id = l.owner_id WHERE k.text NOT GLOB"
                                  " 'env.*' AND k.text NOT GLOB 'nvtx *' AND k.text NOT IN"
-                                 " ('sonde.cupti', 'sonde.base_ns')"
+                                 " ('sonde.cupti', 'sonde.base_ns', 'sonde.ddp')"
                                  " ORDER BY 2, p.rank IS NULL, 1, 3"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());

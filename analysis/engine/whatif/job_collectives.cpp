@@ -87,8 +87,16 @@ Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
   }));
   std::vector<JobCollective> found;
   found.reserve(byKey.size());
-  for (auto& [key, each] : byKey)
+  const auto rankOf = [&](const CollectivePart& part) {
+    return std::pair(job.graph.lanes[part.lane].rank, job.graph.lanes[part.lane].processId);
+  };
+  for (auto& [key, each] : byKey) {
+    std::sort(
+        each.parts.begin(),
+        each.parts.end(),
+        [&](const CollectivePart& a, const CollectivePart& b) { return rankOf(a) < rankOf(b); });
     found.push_back(std::move(each));
+  }
   std::stable_sort(found.begin(), found.end(), [](const JobCollective& a, const JobCollective& b) {
     return a.lastArrivalNs() < b.lastArrivalNs();
   });

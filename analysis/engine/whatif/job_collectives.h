@@ -25,7 +25,7 @@ struct JobCollective {
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;  // of the communicator
   bool isOnDevice = false;
-  std::vector<CollectivePart> parts;
+  std::vector<CollectivePart> parts;  // by rank
 
   // The trace has all its ranks.
   bool isComplete() const noexcept { return static_cast<std::int64_t>(parts.size()) == ranks; }

@@ -8,6 +8,8 @@
 namespace sonde::engine::whatif {
 namespace {
 
+constexpr double kErrorOfOneSize = 0.5;
+
 double medianOf(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -107,7 +109,7 @@ std::map<std::string, NetworkModel> fitNetworks(const std::vector<JobCollective>
       sum += each.weight * std::abs(model.ns(each.cost) / each.ns - 1);
       weights += each.weight;
     }
-    model.error = sum / weights;
+    model.error = model.sizes > 1 ? sum / weights : kErrorOfOneSize;
     models.emplace(communicator, model);
   }
   return models;

@@ -23,10 +23,12 @@ struct CollectiveCost {
 CollectiveCost costOf(const std::string& op, std::int64_t bytes, std::int64_t ranks);
 
 struct NetworkModel {
-  double stepNs = 0;       // α
-  double byteNs = 0;       // β
-  double error = 0;        // mean relative error over the sizes that it was fitted to
-  std::int64_t sizes = 0;  // different ones; with a single one α is unknown and counts as 0
+  double stepNs = 0;  // α
+  double byteNs = 0;  // β
+  double error = 0;   // mean relative error over the sizes that it was fitted to
+  // Different busy times. A single one does not tell α from β: α then counts as 0, and `error` is
+  // one half.
+  std::int64_t sizes = 0;
 
   double ns(const CollectiveCost& cost) const noexcept {
     return stepNs * cost.steps + byteNs * cost.bytes;

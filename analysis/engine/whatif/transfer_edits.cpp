@@ -6,31 +6,39 @@
 namespace sonde::engine::whatif {
 
 using graph::EdgeKind;
+using graph::kNoNode;
+using graph::LaneIndex;
 using graph::NodeIndex;
 using graph::NodeKind;
 
 TransferEdits::TransferEdits(Scenario& scenario) : scenario_(scenario), lookup_(scenario.graph()) {}
 
 bool TransferEdits::set(const JobCollective& collective, double ns, Origin origin) {
-  if (collective.isOnDevice)
-    return setOnDevice(collective, ns, origin);
-  replaceCalls(collective, ns, origin);
+  if (collective.isOnDevice) {
+    bool isSet = false;
+    for (const CollectivePart& part : collective.parts)
+      if (const NodeIndex transfer = transferOf(part); transfer != kNoNode) {
+        scenario_.setNode(transfer, std::llround(ns), origin);
+        isSet = true;
+      }
+    return isSet;
+  }
+  const NodeIndex transfer = add(collective.communicator, ns, origin);
+  for (const CollectivePart& part : collective.parts) {
+    needsCall(transfer, part);
+    replace(collective, part, transfer);
+  }
   return true;
 }
 
-bool TransferEdits::setOnDevice(const JobCollective& collective, double ns, Origin origin) {
+NodeIndex TransferEdits::transferOf(const CollectivePart& part) const {
   const graph::Graph& graph = scenario_.graph();
-  bool isSet = false;
-  for (const CollectivePart& part : collective.parts) {
-    const NodeIndex kernel = lookup_.beginsFrom(part.lane, part.beginNs);
-    const NodeIndex transfer = kernel + 1;
-    if (transfer >= lookup_.rangeOf(part.lane).second ||
-        graph.kind[transfer] != NodeKind::Transfer || graph.row[transfer] != graph.row[kernel])
-      continue;
-    scenario_.setNode(transfer, std::llround(ns), origin);
-    isSet = true;
-  }
-  return isSet;
+  const NodeIndex kernel = lookup_.beginsFrom(part.lane, part.beginNs);
+  const NodeIndex transfer = kernel + 1;
+  const bool isOne = transfer < lookup_.rangeOf(part.lane).second &&
+                     graph.kind[transfer] == NodeKind::Transfer &&
+                     graph.row[transfer] == graph.row[kernel];
+  return isOne ? transfer : kNoNode;
 }
 
 bool TransferEdits::isOfTransfer(std::uint32_t edge) const {
@@ -41,30 +49,77 @@ bool TransferEdits::isOfTransfer(std::uint32_t edge) const {
 
 NodeIndex TransferEdits::addNode() {
   const graph::Graph& graph = scenario_.graph();
-  structure_.nodes.push_back(static_cast<graph::LaneIndex>(graph.lanes.size()));
+  if (structure_.lanes.empty()) {
+    structure_.lanes.push_back({.kind = graph::LaneKind::Connection, .name = "network"});
+    structure_.dropped.assign(graph.edges(), false);
+    isReplaced_.assign(graph.nodes(), false);
+  }
+  structure_.nodes.push_back(static_cast<LaneIndex>(graph.lanes.size()));
   return static_cast<NodeIndex>(graph.nodes() + structure_.nodes.size() - 1);
 }
 
-// The call takes no time of its own, and waits for nothing but the new transfer.
-void TransferEdits::replaceCall(const CollectivePart& part, NodeIndex transfer) {
+NodeIndex TransferEdits::add(const std::string& communicator, double ns, Origin origin) {
+  const NodeIndex transfer = addNode();
+  transfers_.push_back({transfer, std::llround(ns), origin});
+  const auto [before, isFirst] = last_.emplace(communicator, transfer);
+  if (!isFirst) {
+    structure_.edges.push_back({before->second, transfer, EdgeKind::Order});
+    before->second = transfer;
+  }
+  return transfer;
+}
+
+void TransferEdits::needs(NodeIndex transfer, LaneIndex lane, std::int64_t ns) {
+  const NodeIndex before = lookup_.endedBy(lane, ns);
+  if (before != kNoNode)
+    structure_.edges.push_back(
+        {before, transfer, EdgeKind::Arrival, ns - scenario_.graph().endNs(before)});
+}
+
+// It begins when the call has begun: in the node that the call begins in, or once that node's own
+// needs are met.
+void TransferEdits::needsCall(NodeIndex transfer, const CollectivePart& part) {
   const graph::Graph& graph = scenario_.graph();
   const auto [begin, end] = lookup_.rangeOf(part.lane);
   const NodeIndex first = lookup_.beginsFrom(part.lane, part.beginNs);
-  const bool isInside = first > begin && graph.endNs(first - 1) > part.beginNs;
-  if (isInside) {
-    scenario_.scale(first - 1, part.beginNs, part.endNs, 0, Origin::Measured);
+  if (first > begin && graph.endNs(first - 1) > part.beginNs) {
     structure_.edges.push_back({first - 1, transfer, EdgeKind::Arrival});
-  } else if (first < end) {
-    const NodeIndex arrival = addNode();
-    const std::int64_t gap = std::max<std::int64_t>(graph.gapNs[first], 0);
-    for (std::uint32_t edge = graph.firstIn[first]; edge < graph.firstIn[first + 1]; ++edge)
-      if (!isOfTransfer(edge))
-        structure_.edges.push_back(
-            {graph.from[edge], arrival, graph.edgeKind[edge], graph.lagNs[edge] + gap});
-    structure_.edges.push_back({arrival, transfer, EdgeKind::Arrival});
+    return;
   }
+  if (first >= end)
+    return;
+  const NodeIndex arrival = addNode();
+  const std::int64_t gap = std::max<std::int64_t>(graph.gapNs[first], 0);
+  for (std::uint32_t edge = graph.firstIn[first]; edge < graph.firstIn[first + 1]; ++edge)
+    if (!isOfTransfer(edge))
+      structure_.edges.push_back(
+          {graph.from[edge], arrival, graph.edgeKind[edge], graph.lagNs[edge] + gap});
+  structure_.edges.push_back({arrival, transfer, EdgeKind::Arrival});
+}
+
+void TransferEdits::replace(const JobCollective& collective,
+                            const CollectivePart& part,
+                            NodeIndex transfer) {
+  if (!collective.isOnDevice) {
+    clearCall(part, transfer);
+    return;
+  }
+  const NodeIndex old = transferOf(part);
+  if (old == kNoNode)
+    return;
+  scenario_.setNode(old, 0, Origin::Measured);
+  structure_.edges.push_back({transfer, old, EdgeKind::Release});
+}
+
+// The call takes no time of its own, and waits for nothing but the transfer.
+void TransferEdits::clearCall(const CollectivePart& part, NodeIndex transfer) {
+  const graph::Graph& graph = scenario_.graph();
+  const auto [begin, end] = lookup_.rangeOf(part.lane);
+  const NodeIndex first = lookup_.beginsFrom(part.lane, part.beginNs);
+  if (first > begin && graph.endNs(first - 1) > part.beginNs)
+    scenario_.scale(first - 1, part.beginNs, part.endNs, 0, Origin::Measured);
   if (first < end)
-    structure_.edges.push_back({transfer, first, EdgeKind::Release});
+    structure_.edges.push_back({transfer, first, EdgeKind::Data});
   // The call may return in a node that begins with its end.
   for (NodeIndex node = first; node < end && graph.beginNs[node] <= part.endNs; ++node) {
     if (graph.beginNs[node] < part.endNs) {
@@ -84,23 +139,6 @@ void TransferEdits::dropMessages() {
   for (std::uint32_t edge = 0; edge < graph.edges(); ++edge)
     if (graph.edgeKind[edge] == EdgeKind::Message && isReplaced_[graph.from[edge]])
       structure_.dropped[edge] = true;
-}
-
-void TransferEdits::replaceCalls(const JobCollective& collective, double ns, Origin origin) {
-  if (structure_.lanes.empty()) {
-    structure_.lanes.push_back({.kind = graph::LaneKind::Connection, .name = "network"});
-    structure_.dropped.assign(scenario_.graph().edges(), false);
-    isReplaced_.assign(scenario_.graph().nodes(), false);
-  }
-  const NodeIndex transfer = addNode();
-  transfers_.push_back({transfer, std::llround(ns), origin});
-  for (const CollectivePart& part : collective.parts)
-    replaceCall(part, transfer);
-  const auto [before, isFirst] = last_.emplace(collective.communicator, transfer);
-  if (!isFirst) {
-    structure_.edges.push_back({before->second, transfer, EdgeKind::Order});
-    before->second = transfer;
-  }
 }
 
 Result<void> TransferEdits::apply() {

@@ -22,12 +22,27 @@ class TransferEdits {
   // Requires: `scenario` outlives this and is not restructured before apply().
   explicit TransferEdits(Scenario& scenario);
 
-  // False: a device's kernel has its waiting and its transfer in one, as without the other ranks.
-  // Requires: collectives by last arrival.
+  // Gives a collective another duration. False: a device's kernel has its waiting and its transfer
+  // in one, as without the other ranks. Requires: collectives by last arrival.
   bool set(const JobCollective& collective, double ns, Origin origin);
+
+  // A transfer of its own, after the one that was added before for its communicator.
+  graph::NodeIndex add(const std::string& communicator, double ns, Origin origin);
+  // It begins when the lane has come this far in its measured time.
+  void needs(graph::NodeIndex transfer, graph::LaneIndex lane, std::int64_t ns);
+  // A part of a collective takes no time of its own, and ends with the transfer.
+  void replace(const JobCollective& collective,
+               const CollectivePart& part,
+               graph::NodeIndex transfer);
 
   // Errors are those of Scenario::restructure().
   Result<void> apply();
+
+  // The node of a device's transfer; kNoNode: the part has none of its own.
+  graph::NodeIndex transferOf(const CollectivePart& part) const;
+  // Whether the edge leads to what a call did for its own collective.
+  bool isOfTransfer(std::uint32_t edge) const;
+  const LaneLookup& lookup() const noexcept { return lookup_; }
 
  private:
   struct NewTransfer {
@@ -36,12 +51,9 @@ class TransferEdits {
     Origin origin;
   };
 
-  bool setOnDevice(const JobCollective& collective, double ns, Origin origin);
-  void replaceCalls(const JobCollective& collective, double ns, Origin origin);
-  void replaceCall(const CollectivePart& part, graph::NodeIndex transfer);
+  void needsCall(graph::NodeIndex transfer, const CollectivePart& part);
+  void clearCall(const CollectivePart& part, graph::NodeIndex transfer);
   void dropMessages();
-  // Whether the edge leads to what a call did for its own collective.
-  bool isOfTransfer(std::uint32_t edge) const;
   graph::NodeIndex addNode();
 
   Scenario& scenario_;

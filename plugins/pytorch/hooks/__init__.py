@@ -9,7 +9,7 @@ import importlib
 
 from sonde import _sonde
 
-HOOKS = ("optimizers", "modules", "backward", "loading", "checkpoints", "groups", "operators", "tensors", "compiled")
+HOOKS = ("optimizers", "modules", "backward", "loading", "checkpoints", "groups", "gradients", "operators", "tensors", "compiled")
 
 
 def install(torch):

@@ -169,6 +169,23 @@ class Collectives(unittest.TestCase):
                                    " AND start_ns >= ? AND start_ns < ? ORDER BY bytes", process, start, end)
                 self.assertEqual(first if number == 0 else later, sizes, f"rank {rank}, iteration {number}")
 
+    def test_recorded_gradients_fill_the_buckets(self):
+        for _, process in ranks():
+            text, = JOB.column("SELECT value FROM arg JOIN string ON string.id = key_id WHERE owner = 'process'"
+                               " AND owner_id = ? AND text = 'sonde.ddp'", process)
+            first, limit, *gradients = map(int, text.split())
+            buckets, is_open = [], False
+            for size in gradients:
+                if not is_open:
+                    buckets.append(0)
+                buckets[-1] += size
+                is_open = buckets[-1] < (first if len(buckets) == 1 else limit)
+            last, = JOB.rows("SELECT start_ns, start_ns + dur_ns FROM iteration WHERE process_id = ?"
+                             " ORDER BY number DESC LIMIT 1", process)
+            self.assertEqual(sorted(buckets), JOB.column(
+                "SELECT bytes FROM collective WHERE process_id = ? AND op = 'allreduce' AND start_ns >= ? AND start_ns < ?"
+                " ORDER BY bytes", process, *last))
+
     def test_ranks_have_the_same_ones_in_the_same_communicator(self):
         of_rank = [JOB.rows("SELECT c.job_key, c.size, k.seq, k.op, k.bytes FROM collective k"
                             " JOIN communicator c ON c.id = k.communicator_id WHERE k.process_id = ?"
