@@ -1,6 +1,7 @@
 #include "cli/whatif/question_options.h"
 
 #include "analysis/engine/whatif/bucket_size.h"
+#include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -68,6 +70,15 @@ Result<Question> makeNoStragglers(const NamedValues& values) {
 Result<Question> parseBucketSize(const std::string& text) {
   SONDE_TRY_ASSIGN(const std::uint64_t bytes, parseByteSize(text));
   return whatif::bucketSize(static_cast<std::int64_t>(bytes));
+}
+
+Result<Question> parseWorkers(const std::string& text) {
+  constexpr std::int64_t kMost = 10'000;
+  const auto workers = numberOf(text);
+  if (!workers || *workers < 0 || *workers > kMost || std::floor(*workers) != *workers)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is not a whole number from 0 to {}", text, kMost)};
+  return whatif::loaderWorkers(static_cast<std::int64_t>(*workers));
 }
 
 Result<Question> makeNetwork(const NamedValues& values) {
@@ -140,6 +151,7 @@ constexpr std::array kOptions = {
                    "bandwidth=…,latency=…",
                    "collectives use a network of this speed; bandwidth=x2 is twice the present one",
                    parseNetwork},
+    QuestionOption{"--workers", "N", "each rank has N loader workers", parseWorkers},
     QuestionOption{
         "--no-stragglers", nullptr, "no rank is slower than its peers", parseNoStragglers},
     QuestionOption{"--ask", "NAME[,KEY=VALUE…]", "a question by its name", parseAsk},

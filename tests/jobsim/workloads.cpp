@@ -119,8 +119,8 @@ Job loaderJob(const Loader& of) {
   for (int iteration = 0; iteration < of.iterations; ++iteration)
     append(main.program,
            {Begin{Scope::Iteration, "step"},
-            Begin{Scope::Operation, "data"},
-            Take{0},
+            Begin{Scope::Load, "data"},
+            of.workers > 0 ? Op(Take{0}) : Op(Compute{"decode", of.batchNs}),
             End{},
             Begin{Scope::Operation, "train"},
             Compute{"aten::addmm", of.stepNs},

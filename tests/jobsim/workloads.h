@@ -44,7 +44,8 @@ inline DataParallel hostBound() {
 // a thread of their own, as Gloo's do.
 Job hostDataParallelJob(const DataParallel& of);
 
-// A training loop that `workers` loader threads feed through a queue.
+// A training loop that `workers` loader threads feed through a queue. Without workers it loads the
+// batches itself.
 struct Loader {
   int workers = 2;
   int iterations = 12;

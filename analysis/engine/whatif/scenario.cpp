@@ -77,6 +77,13 @@ void Scenario::scale(
   durNs_[node] = sumOf(pieces);
 }
 
+void Scenario::extend(NodeIndex node, std::int64_t byNs, Origin origin) {
+  std::vector<Piece>& pieces = divided(node);
+  const std::int64_t begin = graph().beginNs[node];
+  pieces.insert(pieces.begin(), {begin, begin, static_cast<double>(byNs), origin});
+  durNs_[node] = sumOf(pieces);
+}
+
 double Scenario::lengthNs(NodeIndex node, std::int64_t beginNs, std::int64_t endNs) const {
   double sum = 0;
   for (const Piece& each : piecesOf(node)) {
@@ -109,8 +116,8 @@ Result<void> Scenario::restructure(const Structure& structure) {
   for (NodeIndex node = 0; node < old.nodes(); ++node)
     builder.addNode(
         old.lane[node], old.kind[node], old.beginNs[node], old.durNs[node], old.row[node]);
-  for (const graph::LaneIndex lane : structure.nodes)
-    builder.addNode(lane, graph::NodeKind::Transfer, 0, 0);
+  for (const NewNode& each : structure.nodes)
+    builder.addNode(each.lane, graph::NodeKind::Transfer, each.beginNs, 0);
   // The builder keeps an index of its own for each edge: its lag stands for the edge, until the
   // real lags are put back.
   struct Kept {

@@ -63,6 +63,8 @@ class Scenario {
              std::int64_t endNs,
              double factor,
              Origin origin);
+  // Makes a node take longer, from its begin.
+  void extend(graph::NodeIndex node, std::int64_t byNs, Origin origin);
   // The present length of such a stretch.
   double lengthNs(graph::NodeIndex node, std::int64_t beginNs, std::int64_t endNs) const;
   // Makes the whole node take this long.
@@ -72,11 +74,15 @@ class Scenario {
   void setLag(std::uint32_t edge, double ns, Origin origin);
 
   // Several changes of the structure at once.
+  struct NewNode {
+    graph::LaneIndex lane = 0;
+    std::int64_t beginNs = 0;  // if it needs nothing; by the job's measured time
+  };
   struct Structure {
-    std::vector<graph::Lane> lanes;       // behind those of graph()
-    std::vector<graph::LaneIndex> nodes;  // the lane of each new node; they follow those of graph()
-    std::vector<NewEdge> edges;           // their lags count as modelled
-    std::vector<bool> dropped;            // by edge of graph(); empty: none
+    std::vector<graph::Lane> lanes;  // behind those of graph()
+    std::vector<NewNode> nodes;      // behind those of graph()
+    std::vector<NewEdge> edges;      // their lags count as modelled
+    std::vector<bool> dropped;       // by edge of graph(); empty: none
   };
   // New nodes take no time until setNode(). Edges get new indices. InvalidArgument: nodes would
   // need each other in a circle.

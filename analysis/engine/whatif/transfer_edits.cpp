@@ -54,7 +54,7 @@ NodeIndex TransferEdits::addNode() {
     structure_.dropped.assign(graph.edges(), false);
     isReplaced_.assign(graph.nodes(), false);
   }
-  structure_.nodes.push_back(static_cast<LaneIndex>(graph.lanes.size()));
+  structure_.nodes.push_back({static_cast<LaneIndex>(graph.lanes.size())});
   return static_cast<NodeIndex>(graph.nodes() + structure_.nodes.size() - 1);
 }
 

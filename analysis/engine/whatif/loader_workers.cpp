@@ -1,0 +1,196 @@
+#include "analysis/engine/whatif/loader_workers.h"
+
+#include "analysis/engine/whatif/lane_lookup.h"
+#include "analysis/engine/whatif/loads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using graph::EdgeKind;
+using graph::Graph;
+using graph::kNoNode;
+using graph::LaneIndex;
+using graph::NodeIndex;
+
+constexpr std::int64_t kPrefetch = 2;      // batches of a worker, as PyTorch's default
+constexpr std::int64_t kTakeNs = 200'000;  // to take a batch from a worker, if nothing shows it
+constexpr double kModelError = 0.05;
+
+struct Batch {
+  NodeIndex node;
+  std::int64_t ns;
+};
+
+// Gives one rank other workers.
+class Workers {
+ public:
+  Workers(Scenario& scenario,
+          const LaneLookup& lookup,
+          const RankLoads& of,
+          std::int64_t workers,
+          Scenario::Structure& structure,
+          std::vector<Batch>& batches)
+      : scenario_(scenario),
+        graph_(scenario.graph()),
+        lookup_(lookup),
+        of_(of),
+        workers_(workers),
+        structure_(structure),
+        batches_(batches) {}
+
+  void change() {
+    std::vector<std::int64_t> batchNs;
+    for (const Span& load : of_.loads)
+      batchNs.push_back(of_.feeders.empty()
+                            ? ownNs(load)
+                            : of_.feederNs / static_cast<std::int64_t>(of_.loads.size()));
+    if (!of_.feeders.empty())
+      dropFeeders();
+    if (workers_ == 0 && !of_.feeders.empty())
+      for (std::size_t i = 0; i < of_.loads.size(); ++i)
+        addOwn(of_.loads[i], batchNs[i]);
+    if (workers_ == 0)
+      return;
+    if (of_.feeders.empty())
+      for (const Span& load : of_.loads)
+        setOwn(load, kTakeNs);
+    addBatches(batchNs);
+  }
+
+ private:
+  // [first, last) of the driver's nodes that have a part of a load; at least the next one.
+  std::pair<NodeIndex, NodeIndex> nodesOf(const Span& load) const {
+    const auto [begin, end] = lookup_.rangeOf(of_.driver);
+    NodeIndex first = lookup_.beginsFrom(of_.driver, load.beginNs);
+    if (first > begin && graph_.endNs(first - 1) > load.beginNs)
+      --first;
+    // An instant may be the boundary of two iterations.
+    while (first + 1 < end && graph_.durNs[first] == 0)
+      ++first;
+    NodeIndex last = std::min<NodeIndex>(first + 1, end);
+    while (last < end && graph_.beginNs[last] < load.endNs)
+      ++last;
+    return {first, last};
+  }
+
+  std::int64_t ownNs(const Span& load) const {
+    const auto [first, last] = nodesOf(load);
+    std::int64_t sum = 0;
+    for (NodeIndex node = first; node < last; ++node)
+      sum += std::max<std::int64_t>(
+          std::min(graph_.endNs(node), load.endNs) - std::max(graph_.beginNs[node], load.beginNs),
+          0);
+    return sum;
+  }
+
+  // Requires: the driver loads by itself.
+  void setOwn(const Span& load, std::int64_t ns) {
+    const std::int64_t own = ownNs(load);
+    const auto [first, last] = nodesOf(load);
+    for (NodeIndex node = first; node < last; ++node)
+      scenario_.scale(node,
+                      std::max(graph_.beginNs[node], load.beginNs),
+                      std::min(graph_.endNs(node), load.endNs),
+                      static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(own, 1)),
+                      Origin::Modelled);
+  }
+
+  void addOwn(const Span& load, std::int64_t ns) {
+    const auto [first, last] = nodesOf(load);
+    if (first < last)
+      scenario_.extend(first, ns, Origin::Scaled);
+  }
+
+  // The driver no longer waits for its feeders.
+  void dropFeeders() {
+    const std::set<LaneIndex> feeders(of_.feeders.begin(), of_.feeders.end());
+    const auto [first, last] = lookup_.rangeOf(of_.driver);
+    for (NodeIndex node = first; node < last; ++node)
+      for (std::uint32_t edge = graph_.firstIn[node]; edge < graph_.firstIn[node + 1]; ++edge)
+        if (feeders.contains(graph_.lane[graph_.from[edge]])) {
+          structure_.dropped.resize(graph_.edges(), false);
+          structure_.dropped[edge] = true;
+        }
+  }
+
+  // A worker loads every n-th batch. It is told to when the driver takes a batch from it.
+  void addBatches(const std::vector<std::int64_t>& batchNs) {
+    const auto lane = static_cast<LaneIndex>(graph_.lanes.size() + structure_.lanes.size());
+    for (std::int64_t worker = 0; worker < workers_; ++worker) {
+      graph::Lane made = graph_.lanes[of_.driver];
+      made.name = fmt::format("loader worker {}", worker);
+      structure_.lanes.push_back(std::move(made));
+    }
+    const auto firstNode = static_cast<NodeIndex>(graph_.nodes() + structure_.nodes.size());
+    for (std::size_t i = 0; i < batchNs.size(); ++i) {
+      const auto node = static_cast<NodeIndex>(firstNode + i);
+      const auto worker = static_cast<LaneIndex>(i % static_cast<std::size_t>(workers_));
+      structure_.nodes.push_back({lane + worker, of_.loads.front().beginNs});
+      batches_.push_back({node, batchNs[i]});
+      const auto workers = static_cast<std::size_t>(workers_);
+      if (i >= workers)
+        structure_.edges.push_back({static_cast<NodeIndex>(node - workers), node, EdgeKind::Order});
+      if (i >= kPrefetch * workers)
+        needTake(of_.loads[i - kPrefetch * workers], node);
+      const auto [first, last] = nodesOf(of_.loads[i]);
+      if (first < last)
+        structure_.edges.push_back({node, first, EdgeKind::Message});
+    }
+  }
+
+  void needTake(const Span& load, NodeIndex batch) {
+    const NodeIndex before = lookup_.endedBy(of_.driver, load.beginNs);
+    if (before != kNoNode)
+      structure_.edges.push_back(
+          {before, batch, EdgeKind::Message, load.beginNs - graph_.endNs(before)});
+  }
+
+  Scenario& scenario_;
+  const Graph& graph_;
+  const LaneLookup& lookup_;
+  const RankLoads& of_;
+  std::int64_t workers_;
+  Scenario::Structure& structure_;
+  std::vector<Batch>& batches_;
+};
+
+}  // namespace
+
+Question loaderWorkers(std::int64_t workers) {
+  return [workers](Asking& asking) -> Result<void> {
+    Scenario& scenario = asking.scenario;
+    const LaneLookup lookup(scenario.graph());
+    SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks,
+                     readLoads(asking.trace, scenario.job(), lookup));
+    if (ranks.empty())
+      return notFound(
+          "the trace has no loads of data: slices of the kind 'data_load', as the PyTorch hooks "
+          "and "
+          "sonde.operation() record them");
+    Scenario::Structure structure;
+    std::vector<Batch> batches;
+    for (const RankLoads& each : ranks)
+      Workers(scenario, lookup, each, workers, structure, batches).change();
+    SONDE_TRY(scenario.restructure(structure));
+    for (const Batch& each : batches)
+      scenario.setNode(each.node, each.ns, Origin::Scaled);
+    asking.modelError = std::max(asking.modelError, kModelError);
+    if (workers > 0)
+      asking.notes.push_back(fmt::format(
+          "each of the {} workers of a rank has a processor of its own, and loads up to {} batches "
+          "ahead",
+          workers,
+          kPrefetch));
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif

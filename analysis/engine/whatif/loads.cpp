@@ -1,0 +1,112 @@
+#include "analysis/engine/whatif/loads.h"
+
+#include "analysis/engine/align/job_clock.h"
+#include "analysis/store/read_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using graph::EdgeKind;
+using graph::Graph;
+using graph::LaneIndex;
+using graph::NodeIndex;
+
+struct LoadRow {
+  std::int64_t threadId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t durNs = 0;
+
+  SONDE_COLUMNS(threadId, startNs, durNs)
+};
+
+// Without the start of a loader's workers.
+constexpr const char* kLoads =
+    "SELECT s.thread_id, s.start_ns, s.dur_ns FROM slice s JOIN string n ON n.id = s.name_id WHERE "
+    "s.kind = 'data_load' AND s.dur_ns >= 0 AND n.text NOT GLOB 'start *' ORDER BY s.start_ns";
+
+// A driver hardly waits for workers that are fast, so these count, too: loaders by their process,
+// and lanes that wait for the driver to take a batch.
+void findIdleFeeders(const Graph& graph, const RankLoads& of, std::set<LaneIndex>& found) {
+  const graph::Lane& driver = graph.lanes[of.driver];
+  for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
+    if (graph.lanes[lane].background == graph::Background::Loads && driver.rank >= 0 &&
+        graph.lanes[lane].rank == driver.rank)
+      found.insert(lane);
+  const auto isInLoad = [&](std::int64_t ns) {
+    const auto after = std::upper_bound(
+        of.loads.begin(), of.loads.end(), ns, [](std::int64_t at, const Span& each) {
+          return at < each.beginNs;
+        });
+    return after != of.loads.begin() && ns <= (after - 1)->endNs;
+  };
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
+      if (graph.lane[graph.from[edge]] == of.driver && graph.edgeKind[edge] == EdgeKind::Handoff &&
+          isInLoad(graph.endNs(graph.from[edge])))
+        found.insert(graph.lane[node]);
+}
+
+// The lanes that the driver waits for in its loads, and those that wait for it there.
+void findFeeders(const Graph& graph, const LaneLookup& lookup, RankLoads& of) {
+  std::set<LaneIndex> found;
+  findIdleFeeders(graph, of, found);
+  const NodeIndex end = lookup.rangeOf(of.driver).second;
+  for (const Span& load : of.loads)
+    for (NodeIndex node = lookup.beginsFrom(of.driver, load.beginNs);
+         node < end && graph.beginNs[node] <= load.endNs;
+         ++node)
+      for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
+        if (graph.edgeKind[edge] == EdgeKind::Handoff || graph.edgeKind[edge] == EdgeKind::Message)
+          found.insert(graph.lane[graph.from[edge]]);
+  of.feeders.assign(found.begin(), found.end());
+  for (const LaneIndex lane : of.feeders) {
+    const auto [first, last] = lookup.rangeOf(lane);
+    for (NodeIndex node = first; node < last; ++node) {
+      const std::int64_t begin = std::max(graph.beginNs[node], of.loads.front().beginNs);
+      const std::int64_t until = std::min(graph.endNs(node), of.loads.back().endNs);
+      of.feederNs += std::max<std::int64_t>(until - begin, 0);
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
+                                         const graph::TraceGraph& job,
+                                         const LaneLookup& lookup) {
+  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
+  std::unordered_map<std::int64_t, LaneIndex> drivers;  // threads of processes with iterations
+  std::set<std::int64_t> processes;
+  for (const graph::IterationNodes& each : job.iterations)
+    processes.insert(each.processId);
+  for (LaneIndex lane = 0; lane < job.graph.lanes.size(); ++lane) {
+    const graph::Lane& of = job.graph.lanes[lane];
+    if (of.kind == graph::LaneKind::Thread && processes.contains(of.processId))
+      drivers.emplace(of.id, lane);
+  }
+  std::map<LaneIndex, RankLoads> byDriver;
+  SONDE_TRY(store::forEach<LoadRow>(trace, kLoads, [&](const LoadRow& row) {
+    const auto lane = drivers.find(row.threadId);
+    if (lane == drivers.end())
+      return;
+    const std::int64_t host = job.graph.lanes[lane->second].hostId;
+    const Span span{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)};
+    RankLoads& of = byDriver[lane->second];
+    of.driver = lane->second;
+    if (of.loads.empty() || span.beginNs >= of.loads.back().endNs)
+      of.loads.push_back(span);
+  }));
+  std::vector<RankLoads> found;
+  for (auto& [driver, each] : byDriver) {
+    findFeeders(job.graph, lookup, each);
+    found.push_back(std::move(each));
+  }
+  return found;
+}
+
+}  // namespace sonde::engine::whatif

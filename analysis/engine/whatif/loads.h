@@ -1,0 +1,31 @@
+// How the ranks of a job load their batches. Uses the database's thread while it reads; then plain
+// values.
+#pragma once
+
+#include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/whatif/lane_lookup.h"
+#include "analysis/engine/whatif/thread_spans.h"
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::whatif {
+
+// The batches of one rank, in order.
+struct RankLoads {
+  graph::LaneIndex driver = 0;  // the thread that takes them
+  std::vector<Span> loads;      // slices of that thread
+  // Threads of it, or of other processes, that the driver waits for in its loads; empty: it loads
+  // the batches itself.
+  std::vector<graph::LaneIndex> feeders;
+  std::int64_t feederNs = 0;  // the time that the feeders work from the first load to the last
+};
+
+// Ranks without loads are left out.
+Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
+                                         const graph::TraceGraph& job,
+                                         const LaneLookup& lookup);
+
+}  // namespace sonde::engine::whatif
