@@ -52,8 +52,9 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-def run_job(binary, folder, world, options, namespaces=None):
-    """Records the job; the path of the merged trace. `namespaces`: one for each rank, as of links()."""
+def run_job(binary, folder, world, options, namespaces=None, pinned=True):
+    """Records the job; the path of the merged trace. `namespaces`: one for each rank, as of links(). `pinned`: each rank has one
+    processor."""
     folder.mkdir(parents=True, exist_ok=True)
     processors = sorted(os.sched_getaffinity(0))
     port, ranks, traces = free_port(), [], []
@@ -63,7 +64,8 @@ def run_job(binary, folder, world, options, namespaces=None):
                        "LOCAL_WORLD_SIZE": str(world), "MASTER_PORT": port, **network}
         traces.append(folder / f"rank{rank}.sonde")
         inside = ["ip", "netns", "exec", namespaces[rank]] if namespaces else []
-        command = ["taskset", "-c", str(processors[rank % len(processors)]), binary, "run", "--force", "-o", traces[-1], "--",
+        place = ["taskset", "-c", str(processors[rank % len(processors)])] if pinned else []
+        command = [*place, binary, "run", "--force", "-o", traces[-1], "--",
                    PYTHON, JOB, *options]
         with open(folder / f"rank{rank}.log", "w", encoding="utf-8") as log:
             ranks.append(subprocess.Popen([*inside, *map(str, command)], env=environment, stdout=log, stderr=log))
