@@ -1,6 +1,11 @@
+#include "analysis/engine/operations/operation_rows.h"
 #include "analysis/engine/operations/read_job.h"
+#include "analysis/engine/retime/retime.h"
+#include "analysis/store/scratch.h"
+#include "analysis/store/trace_name.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
+#include "cli/shell/progress_bar.h"
 #include "cli/text/table.h"
 #include "cli/whatif/answer_output.h"
 #include "cli/whatif/question_options.h"
@@ -37,24 +42,61 @@ class WhatifCommand : public Command {
   void declare(CLI::App& app) override {
     app_ = &app;
     declareQuestions(app);
+    app.add_option("-o,--output", output_, "write the predicted timeline as a trace")
+        ->type_name("OUT");
+    app.add_flag("-f,--force", force_, "replace the output if it exists");
     addFormatOption(app, format_);
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
 
  private:
+  Result<void> checkOutput() const;
   Result<whatif::Answer> answer(const std::vector<whatif::Question>& questions) const;
+  Result<void> write(const store::Database& trace,
+                     const engine::graph::TraceGraph& graph,
+                     const whatif::Answer& answer) const;
 
   const CLI::App* app_ = nullptr;
+  std::string output_;
+  bool force_ = false;
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
 };
 
+Result<void> WhatifCommand::checkOutput() const {
+  if (output_.empty())
+    return {};
+  SONDE_TRY(checkApart(output_, traces_));
+  return store::checkOutput(output_, force_);
+}
+
+Result<void> WhatifCommand::write(const store::Database& trace,
+                                  const engine::graph::TraceGraph& graph,
+                                  const whatif::Answer& answer) const {
+  const store::Scratch scratch(store::unfinishedTrace(output_, force_));
+  const ProgressBar bar(name());
+  return engine::retime::retime(trace,
+                                graph,
+                                {answer.beginNs, answer.durNs},
+                                {.output = output_,
+                                 .inputs = {traces_.begin(), traces_.end()},
+                                 .overwrite = force_,
+                                 .how = "whatif",
+                                 .progress = ProgressBar::progress()});
+}
+
 Result<whatif::Answer> WhatifCommand::answer(const std::vector<whatif::Question>& questions) const {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
-  SONDE_TRY_ASSIGN(engine::operations::JobGraph graph,
+  SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
+  if (hasOperations && !output_.empty())
+    return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
+  SONDE_TRY_ASSIGN(const engine::operations::JobGraph graph,
                    engine::operations::readJob(job.database(), false));
-  return whatif::answer(job.database(), std::move(graph.trace), questions);
+  SONDE_TRY_ASSIGN(whatif::Answer answer, whatif::answer(job.database(), graph.trace, questions));
+  if (!output_.empty())
+    SONDE_TRY(write(job.database(), graph.trace, answer));
+  return answer;
 }
 
 int WhatifCommand::run() {
@@ -67,6 +109,8 @@ int WhatifCommand::run() {
         "no question: give --scale, --network or another one ('sonde whatif --help' lists all)");
     return kExitUsage;
   }
+  if (const auto output = checkOutput(); !output)
+    return fail(name(), output.error());
   const auto found = answer(*questions);
   if (!found)
     return failToAnswer(name(), found.error());

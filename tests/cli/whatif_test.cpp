@@ -52,6 +52,21 @@ TEST_F(WhatifVerb, AsksFromLeftToRight) {
   EXPECT_GT(once["predicted_ns"].get<double>(), 2 * other["predicted_ns"].get<double>());
 }
 
+TEST_F(WhatifVerb, WritesThePredictedTimeline) {
+  const std::string out = folder_ / "out.sonde";
+  const json answer = ask({"--scale", "kind:host=0.5", "-o", out});
+  const json measured = jsonOf(sonde({"replay", out, "--format", "json"}));
+  EXPECT_NEAR(measured["measured_ns"].get<double>(), answer["predicted_ns"].get<double>(), 100);
+  EXPECT_EQ(jsonOf(sonde({"sql",
+                          out,
+                          "SELECT value FROM meta WHERE key = 'replayed'",
+                          "--format",
+                          "json"}))["rows"]
+                .dump(),
+            R"([["whatif"]])");
+  EXPECT_THAT(refused({"--scale", "kind:host=0.5", "-o", out}).err, HasSubstr("exists"));
+}
+
 TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
   EXPECT_THAT(refused({}).err, HasSubstr("no question"));
   EXPECT_THAT(refused({"--scale", "nam:x=2"}).err, HasSubstr("--scale nam:x=2: unknown key 'nam'"));

@@ -86,6 +86,7 @@ Result<Answer> answer(const store::Database& trace,
   answer.iterations = report.iterations;
   std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
   std::erase_if(iterations, [](const auto& each) { return !each.isWhole; });
+  const std::size_t nodes = job.graph.nodes();
   Scenario scenario(std::move(job));
   const std::vector<std::int64_t> measured = scenario.replay();
   answer.baselineNs = lengthsOf(iterations, measured, scenario.durNs()).meanNs;
@@ -113,6 +114,9 @@ Result<Answer> answer(const store::Database& trace,
   answer.lowNs = std::max(0.0, predicted.meanNs - half);
   answer.highNs = predicted.meanNs + half;
   addGainNote(answer);
+  answer.beginNs.assign(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(nodes));
+  answer.durNs.assign(scenario.durNs().begin(),
+                      scenario.durNs().begin() + static_cast<std::ptrdiff_t>(nodes));
   return answer;
 }
 

@@ -24,6 +24,10 @@ struct Answer {
   std::vector<ChangedShare> before;
   std::vector<ChangedShare> after;
   std::vector<std::string> notes;  // sentences for people
+  // When each node of the job begins afterwards, and how long it lasts; without nodes that
+  // questions added.
+  std::vector<std::int64_t> beginNs;
+  std::vector<std::int64_t> durNs;
 
   double speedup() const noexcept { return predictedNs > 0 ? baselineNs / predictedNs : 0; }
 };
