@@ -126,7 +126,7 @@ struct Free {
   int block;
 };
 // Annotations.
-enum class Scope : std::uint8_t { Iteration, Operation, Load };
+enum class Scope : std::uint8_t { Iteration, Operation, Load, Backward };
 struct Begin {
   Scope scope;
   std::string name;

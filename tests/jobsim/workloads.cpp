@@ -20,7 +20,7 @@ std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
     for (int layer = 0; layer < of.layers; ++layer)
       program.push_back(
           Launch{"forward_gemm", of.callNs, 0, percentOf(of.forwardNs, isSlow, of.slowdown)});
-    append(program, {End{}, Begin{Scope::Operation, "backward"}});
+    append(program, {End{}, Begin{Scope::Backward, "backward"}});
     for (int layer = 0; layer < of.layers; ++layer) {
       program.push_back(
           Launch{"backward_gemm", of.callNs, 0, percentOf(of.backwardNs, isSlow, of.slowdown)});
@@ -79,7 +79,7 @@ Job hostDataParallelJob(const DataParallel& of) {
         main.program.push_back(
             Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
       }
-      append(main.program, {End{}, Begin{Scope::Operation, "backward"}});
+      append(main.program, {End{}, Begin{Scope::Backward, "backward"}});
       for (int layer = 0; layer < of.layers; ++layer) {
         main.program.push_back(Compute{"aten::mm", percentOf(of.backwardNs, isSlow, of.slowdown)});
         if (of.activationBytes > 0)

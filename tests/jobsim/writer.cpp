@@ -84,9 +84,10 @@ void Writer::addRank(int rank) {
 void Writer::openScope(const At& at, const Begin& begin, Ns endNs) {
   const bool isIteration = begin.scope == Scope::Iteration;
   const auto id = slice(at,
-                        isIteration                  ? model::SliceKind::Iteration
-                        : begin.scope == Scope::Load ? model::SliceKind::DataLoad
-                                                     : model::SliceKind::Operation,
+                        isIteration                      ? model::SliceKind::Iteration
+                        : begin.scope == Scope::Load     ? model::SliceKind::DataLoad
+                        : begin.scope == Scope::Backward ? model::SliceKind::Backward
+                                                         : model::SliceKind::Operation,
                         "annotation",
                         begin.name,
                         endNs);

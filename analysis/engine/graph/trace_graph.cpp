@@ -14,6 +14,7 @@
 #include "analysis/engine/waits/collective_bytes.h"
 #include "analysis/engine/waits/loader_processes.h"
 #include "analysis/engine/waits/loader_waits.h"
+#include "analysis/engine/waits/queued_collectives.h"
 #include "analysis/engine/waits/read_lanes.h"
 #include "analysis/engine/waits/unrecorded_events.h"
 #include "analysis/store/each_row.h"
@@ -80,6 +81,7 @@ class Reader {
     SONDE_TRY_ASSIGN(waits_, waits::readWaits(trace_, lanes_, clock_));
     SONDE_TRY(waits::addBackwardWaits(trace_, lanes_, clock_, waits_));
     SONDE_TRY_ASSIGN(serving_, waits::addCollectiveBytes(trace_, lanes_, clock_, waits_));
+    SONDE_TRY(waits::addQueuedCollectives(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addLoaderWaits(trace_, lanes_, clock_, waits_));
     SONDE_TRY(waits::addUnrecordedEvents(trace_, lanes_, clock_, waits_));
     SONDE_TRY(proxySteps_.read(trace_, clock_, lanes_));

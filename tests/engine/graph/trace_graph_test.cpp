@@ -88,6 +88,41 @@ TEST_F(GraphOfTrace, ABackwardPassEndsWithItsLastCollective) {
                           Pair("host aten::add_", 200)));
 }
 
+// The second bucket is three times as large as the first one, which was ready after 50 µs.
+TEST_F(GraphOfTrace, ABucketThatWasQueuedNeedsItsGradients) {
+  const Rank made = training();
+  const auto reduce = [&](Span time, std::int64_t bytes) {
+    trace_->add(model::Collective{
+        .processId = made.process,
+        .bytes = bytes,
+        .sliceId = trace_->slice(
+            worker_, model::SliceKind::Collective, "gloo:all_reduce", time, {}, "gloo"),
+        .startNs = time.first,
+        .durNs = time.second - time.first});
+  };
+  reduce(us(150, 400), 1000);
+  reduce(us(402, 700), 3000);
+  const store::Database trace = open();
+  const Graph graph = test::must(readGraph(trace)).graph;
+  std::vector<std::pair<std::int64_t, std::int64_t>> handoffs;  // when in the pass, and to whom
+  for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
+      if (graph.edgeKind[edge] == EdgeKind::Handoff)
+        handoffs.emplace_back(graph.endNs(graph.from[edge]) / kUs, graph.beginNs[node] / kUs);
+  EXPECT_THAT(handoffs, Contains(Pair(150, 150)));
+  EXPECT_THAT(handoffs, Contains(Pair(300, 402)));
+  EXPECT_THAT(handoffs, Not(Contains(Pair(402, 402))));
+  const auto busy = [&](std::int64_t atUs) {
+    for (NodeIndex node = 0; node < graph.nodes(); ++node)
+      if (graph.lanes[graph.lane[node]].id == made.thread.value &&
+          graph.beginNs[node] < atUs * kUs && graph.endNs(node) > atUs * kUs)
+        return true;
+    return false;
+  };
+  EXPECT_TRUE(busy(290));
+  EXPECT_FALSE(busy(310));  // it waits for the reductions
+}
+
 TEST_F(GraphOfTrace, ACollectiveIsWaitedForByACallerThatDoesNothing) {
   const Rank made = rank(0);
   step(made, 0, us(0, 1000));

@@ -30,7 +30,8 @@ TEST(LoaderWorkers, MoreOrFewerThanNow) {
     const Answer answer = ask(SimulatedJob(withWorkers(now)), {loaderWorkers(then)});
     EXPECT_GT(std::abs(answer.baselineNs / truth - 1), 0.1);   // or the question is idle
     const double taking = now == 0 && then > 1 ? 200'000 : 0;  // which the simulation lacks
-    EXPECT_NEAR(answer.predictedNs / (truth + taking), 1, 0.01) << now << " to " << then << " p " << answer.predictedNs << " t " << truth;
+    EXPECT_NEAR(answer.predictedNs / (truth + taking), 1, 0.01)
+        << now << " to " << then << " p " << answer.predictedNs << " t " << truth;
   }
 }
 

@@ -1,0 +1,213 @@
+// Questions about simulated jobs with random settings, whose simulation knows the answer.
+// SONDE_SLOW asks 25 of each kind in place of 3.
+#include "analysis/engine/whatif/bucket_size.h"
+#include "analysis/engine/whatif/loader_workers.h"
+#include "analysis/engine/whatif/network.h"
+#include "analysis/engine/whatif/no_stragglers.h"
+#include "analysis/engine/whatif/primitives.h"
+#include "tests/engine/whatif/simulated_question.h"
+#include "tests/jobsim/workloads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using jobsim::Job;
+using test::ask;
+using test::meanNs;
+using test::selector;
+using test::SimulatedJob;
+
+struct Asked {
+  Job now;
+  Job then;
+  std::vector<Question> questions;
+};
+
+class RandomQuestions : public ::testing::Test {
+ public:
+  int from(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
+  bool coin() { return from(0, 1) == 1; }
+
+  // Each time by up to 5 % shorter or longer; the same in jobs with the same work.
+  static Job varied(Job job, std::uint32_t seed) {
+    for (jobsim::Thread& thread : job.threads) {
+      std::mt19937 random(seed + static_cast<std::uint32_t>(thread.rank));
+      const auto vary = [&](jobsim::Ns& ns) {
+        ns = ns * std::uniform_int_distribution<int>(950, 1050)(random) / 1000;
+      };
+      for (jobsim::Op& op : thread.program) {
+        if (auto* compute = std::get_if<jobsim::Compute>(&op))
+          vary(compute->ns);
+        if (auto* launch = std::get_if<jobsim::Launch>(&op))
+          vary(launch->ns);
+      }
+    }
+    return job;
+  }
+
+  jobsim::DataParallel dataParallel() {
+    jobsim::DataParallel job;
+    job.ranks = from(2, 6);
+    job.iterations = 8;
+    job.buckets = 1 << from(1, 3);
+    job.forwardNs = from(50, 400) * 1000;
+    job.backwardNs = from(100, 800) * 1000;
+    job.bucketBytes = from(1, 24) * 500'000 / job.buckets * 2;
+    job.lossBytes = 1000;
+    job.link = {.latencyNs = from(2, 100) * 1000, .bytesPerUs = from(3, 50) * 1000};
+    return job;
+  }
+  static Job build(const jobsim::DataParallel& job, bool isOnDevice) {
+    return isOnDevice ? jobsim::dataParallelJob(job) : jobsim::hostDataParallelJob(job);
+  }
+
+  Asked scaling() {
+    jobsim::DataParallel job = dataParallel();
+    const bool isOnDevice = coin();
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    const int percent = coin() ? from(20, 90) : from(110, 300);
+    Asked asked{varied(build(job, isOnDevice), seed), {}, {}};
+    job.backwardNs = job.backwardNs * percent / 100;
+    asked.then = varied(build(job, isOnDevice), seed);
+    asked.questions = {
+        scale(selector(isOnDevice ? "name:backward_gemm" : "name:aten::mm"), percent / 100.0)};
+    return asked;
+  }
+
+  Asked bucketing() {
+    jobsim::DataParallel job = dataParallel();
+    job.buckets = 1 << from(1, 3);
+    const bool isOnDevice = coin();
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    const std::int64_t total = job.bucketBytes * job.buckets;
+    Asked asked{varied(build(job, isOnDevice), seed), {}, {}};
+    int buckets = job.buckets;
+    while (buckets == job.buckets)
+      buckets = 1 << from(0, 3);
+    job.bucketBytes = total / buckets;
+    job.buckets = buckets;
+    asked.then = varied(build(job, isOnDevice), seed);
+    asked.questions = {bucketSize(job.bucketBytes)};
+    return asked;
+  }
+
+  Asked networking() {
+    jobsim::DataParallel job = dataParallel();
+    const bool isOnDevice = coin();
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    Asked asked{varied(build(job, isOnDevice), seed), {}, {}};
+    job.link = {.latencyNs = from(2, 100) * 1000, .bytesPerUs = from(3, 50) * 1000};
+    asked.then = varied(build(job, isOnDevice), seed);
+    asked.questions = {network({.bytesPerNs = static_cast<double>(job.link.bytesPerUs) / 1000,
+                                .latencyNs = job.link.latencyNs})};
+    return asked;
+  }
+
+  Asked withoutStragglers() {
+    jobsim::DataParallel job = dataParallel();
+    job.ranks = from(3, 6);
+    job.slowRank = from(0, job.ranks - 1);
+    job.slowdown = from(130, 300);
+    const bool isOnDevice = coin();
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    Asked asked{varied(build(job, isOnDevice), seed), {}, {noStragglers({})}};
+    job.slowRank = -1;
+    asked.then = varied(build(job, isOnDevice), seed);
+    return asked;
+  }
+
+  // Without a change of "no workers", whose cost for taking a batch the simulation lacks.
+  Asked loading() {
+    jobsim::Loader job;
+    job.iterations = 300;
+    job.batchNs = from(500, 6000) * 1000;
+    job.stepNs = from(500, 4000) * 1000;
+    job.workers = job.prefetch = from(1, 4);
+    Asked asked{jobsim::loaderJob(job), {}, {}};
+    job.workers = job.prefetch = from(0, 4);
+    asked.then = jobsim::loaderJob(job);
+    asked.questions = {loaderWorkers(job.workers)};
+    return asked;
+  }
+
+  Asked staging() {
+    jobsim::Pipeline job;
+    job.stages = from(2, 5);
+    job.microbatches = from(4, 10);
+    job.slowStage = from(0, job.stages - 1);
+    job.slowdown = from(120, 250);
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    Asked asked{varied(jobsim::pipelineJob(job), seed), {}, {}};
+    const std::string slow = "rank:" + std::to_string(job.slowStage);
+    asked.questions = {scale(selector(slow + ",name:forward"), 100.0 / job.slowdown),
+                       scale(selector(slow + ",name:backward"), 100.0 / job.slowdown)};
+    job.slowStage = -1;
+    asked.then = varied(jobsim::pipelineJob(job), seed);
+    return asked;
+  }
+
+  std::mt19937 random_{42};
+};
+
+TEST_F(RandomQuestions, AreAnsweredAsTheSimulationDoes) {
+  const int rounds = std::getenv("SONDE_SLOW") != nullptr ? 34 : 3;
+  using Kind = Asked (RandomQuestions::*)();
+  const std::vector<std::pair<const char*, Kind>> kinds = {
+      {"scaling", &RandomQuestions::scaling},
+      {"bucketing", &RandomQuestions::bucketing},
+      {"networking", &RandomQuestions::networking},
+      {"without stragglers", &RandomQuestions::withoutStragglers},
+      {"loading", &RandomQuestions::loading},
+      {"staging", &RandomQuestions::staging}};
+  double sum = 0;
+  double worst = 0;
+  int inside = 0;
+  for (const auto& [name, kind] : kinds) {
+    double ofKind = 0;
+    double worstOfKind = 0;
+    int insideOfKind = 0;
+    for (int round = 0; round < rounds; ++round) {
+      const Asked asked = (this->*kind)();
+      const Answer answer = ask(SimulatedJob(asked.now), asked.questions);
+      const double truth = meanNs(SimulatedJob(asked.then));
+      const double error = std::abs(answer.predictedNs / truth - 1);
+      if (error > 0.02)
+        std::printf("%s %d: %s, now %.0f, predicted %.0f, truth %.0f\n",
+                    name,
+                    round,
+                    asked.now.ranks.front().streams > 0 ? "on devices" : "on processors",
+                    answer.baselineNs,
+                    answer.predictedNs,
+                    truth);
+      ofKind += error;
+      worstOfKind = std::max(worstOfKind, error);
+      insideOfKind += answer.lowNs <= truth && truth <= answer.highNs ? 1 : 0;
+    }
+    std::printf("%s: mean error %.3f %%, worst %.3f %%, %d of %d inside of the interval\n",
+                name,
+                100 * ofKind / rounds,
+                100 * worstOfKind,
+                insideOfKind,
+                rounds);
+    sum += ofKind;
+    worst = std::max(worst, worstOfKind);
+    inside += insideOfKind;
+  }
+  const auto count = static_cast<double>(rounds) * static_cast<double>(kinds.size());
+  EXPECT_LE(sum / count, 0.01);
+  EXPECT_LE(worst, 0.04);
+  EXPECT_GE(inside / count, 0.9);
+}
+
+}  // namespace
+}  // namespace sonde::engine::whatif
