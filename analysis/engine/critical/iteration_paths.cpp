@@ -1,13 +1,15 @@
 #include "analysis/engine/critical/iteration_paths.h"
 
+#include "analysis/engine/graph/job_iterations.h"
+
 #include <algorithm>
-#include <map>
 
 namespace sonde::engine::critical {
 namespace {
 
 using graph::Graph;
 using graph::IterationNodes;
+using graph::JobIteration;
 using graph::NodeIndex;
 
 IterationPath wholeTrace(const Graph& graph) {
@@ -22,32 +24,28 @@ IterationPath wholeTrace(const Graph& graph) {
   return whole;
 }
 
-// By number, the rank that ended it last.
-std::vector<IterationPath> lastOnes(const graph::TraceGraph& trace,
-                                    std::optional<std::int64_t> only) {
-  const bool haveUnmasked = std::any_of(trace.iterations.begin(),
-                                        trace.iterations.end(),
-                                        [](const auto& each) { return !each.isMasked; });
-  std::map<std::int64_t, IterationPath> found;
-  for (const IterationNodes& each : trace.iterations) {
-    if ((haveUnmasked && each.isMasked && only != each.number) || (only && *only != each.number))
+IterationPath lastOf(const Graph& graph, const JobIteration& iteration) {
+  IterationPath found;
+  found.number = iteration.number;
+  for (const IterationNodes& each : iteration.ranks) {
+    const std::int64_t end = graph.endNs(each.last);
+    if (found.last != graph::kNoNode && end <= found.endNs)
       continue;
-    const std::int64_t end = trace.graph.endNs(each.last);
-    const auto [place, isNew] = found.try_emplace(each.number);
-    if (isNew || end > place->second.endNs)
-      place->second = {each.number, each.rank, each.last, trace.graph.beginNs[each.first], end, {}};
+    found.rank = each.rank;
+    found.last = each.last;
+    found.beginNs = graph.beginNs[each.first];
+    found.endNs = end;
   }
-  std::vector<IterationPath> paths;
-  for (auto& [number, path] : found)
-    paths.push_back(std::move(path));
-  return paths;
+  return found;
 }
 
 }  // namespace
 
 std::vector<IterationPath> pathsOf(const graph::TraceGraph& trace,
                                    std::optional<std::int64_t> only) {
-  std::vector<IterationPath> paths = lastOnes(trace, only);
+  std::vector<IterationPath> paths;
+  for (const JobIteration& each : graph::jobIterations(trace, only))
+    paths.push_back(lastOf(trace.graph, each));
   if (paths.empty() && !only && trace.graph.nodes() > 0)
     paths.push_back(wholeTrace(trace.graph));
   for (IterationPath& each : paths)

@@ -22,9 +22,9 @@ struct IterationPath {
   std::int64_t lengthNs() const noexcept { return endNs - beginNs; }
 };
 
-// By number. Leaves out masked iterations, unless all are. A trace without iterations counts as one
-// from its first begin to its last end. `only`: that number alone; the result is empty if there is
-// no such iteration.
+// As jobIterations() of the graph has them. Leaves out masked iterations, unless all are. A trace
+// without iterations counts as one from its first begin to its last end. `only`: those of that
+// number; the result is empty if there is no such iteration.
 std::vector<IterationPath> pathsOf(const graph::TraceGraph& trace,
                                    std::optional<std::int64_t> only = std::nullopt);
 

@@ -53,9 +53,9 @@ Check missingIterations(const std::set<std::int64_t>& ranks,
                         const std::vector<IterationNodes>& iterations) {
   Check check{"iterations", 0, 0, "ranks with fewer iterations than others"};
   auto ofRanks = iterationsOfRanks(iterations);
-  std::set<std::int64_t> all;
-  for (const auto& [rank, numbers] : ofRanks)
-    all.insert(numbers.begin(), numbers.end());
+  std::set<IterationName> all;
+  for (const auto& [rank, names] : ofRanks)
+    all.insert(names.begin(), names.end());
   std::vector<std::string> named;
   for (const std::int64_t rank : ranks) {
     const std::size_t count = ofRanks[rank].size();
@@ -71,12 +71,12 @@ Check missingIterations(const std::set<std::int64_t>& ranks,
 
 }  // namespace
 
-std::map<std::int64_t, std::set<std::int64_t>> iterationsOfRanks(
+std::map<std::int64_t, std::set<IterationName>> iterationsOfRanks(
     const std::vector<IterationNodes>& iterations) {
   std::map<std::int64_t, std::set<std::int64_t>> found;
   for (const IterationNodes& each : iterations)
     if (each.rank >= 0)
-      found[each.rank].insert(each.number);
+      found[each.rank].insert({each.number, each.occurrence});
   return found;
 }
 

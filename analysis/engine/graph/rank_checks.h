@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::graph {
 
-// The numbers of the iterations of each rank. Processes without a rank do not count.
-std::map<std::int64_t, std::set<std::int64_t>> iterationsOfRanks(
+// The number of an iteration, and how often its process had that number before.
+using IterationName = std::pair<std::int64_t, std::int64_t>;
+
+// The iterations of each rank. Processes without a rank do not count.
+std::map<std::int64_t, std::set<IterationName>> iterationsOfRanks(
     const std::vector<IterationNodes>& iterations);
 
 // Two checks:

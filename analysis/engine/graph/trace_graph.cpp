@@ -360,14 +360,17 @@ void Reader::addEdges() {
 }
 
 void Reader::findIterations(std::vector<IterationNodes>& found) const {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> occurrences;  // by process, number
   for (const Iteration& each : iterations_) {
     const LaneIndex lane = driverOf(each);
+    const std::int64_t occurrence = occurrences[{each.processId, each.number}]++;
     if (lane == waits::kNoLane)
       continue;
     IterationNodes nodes;
     nodes.processId = each.processId;
     nodes.rank = builder_.soFar().lanes[lane].rank;
     nodes.number = each.number;
+    nodes.occurrence = occurrence;
     nodes.first = nodes_.endedBy(lane, each.startNs);
     nodes.last = nodes_.endedBy(lane, each.endNs());
     nodes.isMasked = each.isMasked;

@@ -18,6 +18,7 @@ struct IterationNodes {
   std::int64_t processId = 0;
   std::int64_t rank = -1;  // -1: none
   std::int64_t number = 0;
+  std::int64_t occurrence = 0;  // how often the process had this number before
   NodeIndex first = kNoNode;
   NodeIndex last = kNoNode;
   bool isMasked = false;  // disturbed by the recorder, or not all of it was recorded

@@ -1,38 +1,12 @@
 #include "analysis/engine/replay/iteration_nodes.h"
 
-#include "analysis/engine/graph/rank_checks.h"
-
 #include <algorithm>
-#include <map>
-#include <utility>
 
 namespace sonde::engine::replay {
 
 using graph::Graph;
 using graph::IterationNodes;
 using graph::NodeIndex;
-
-std::vector<JobIteration> jobIterations(const graph::TraceGraph& trace) {
-  const bool haveUnmasked = std::any_of(trace.iterations.begin(),
-                                        trace.iterations.end(),
-                                        [](const auto& each) { return !each.isMasked; });
-  std::map<std::int64_t, JobIteration> byNumber;
-  for (const IterationNodes& each : trace.iterations)
-    if (!haveUnmasked || !each.isMasked) {
-      JobIteration& job = byNumber[each.number];
-      job.number = each.number;
-      job.ranks.push_back(each);
-    }
-  const auto ofRanks = graph::iterationsOfRanks(trace.iterations);
-  std::vector<JobIteration> iterations;
-  for (auto& [number, job] : byNumber) {
-    job.isWhole = std::all_of(ofRanks.begin(), ofRanks.end(), [&](const auto& rank) {
-      return rank.second.contains(job.number);
-    });
-    iterations.push_back(std::move(job));
-  }
-  return iterations;
-}
 
 IterationWindows::IterationWindows(const Graph& graph,
                                    const std::vector<JobIteration>& iterations) {

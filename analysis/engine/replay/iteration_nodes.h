@@ -2,7 +2,7 @@
 // Plain values; any thread.
 #pragma once
 
-#include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/graph/job_iterations.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -10,16 +10,8 @@
 
 namespace sonde::engine::replay {
 
-// An iteration of the whole job: the iterations of its ranks with the same number.
-struct JobIteration {
-  std::int64_t number = 0;
-  std::vector<graph::IterationNodes>
-      ranks;            // by process; only unmasked ones, unless all are masked
-  bool isWhole = true;  // all ranks that have iterations have it, masked or not
-};
-
-// By number.
-std::vector<JobIteration> jobIterations(const graph::TraceGraph& trace);
+using graph::JobIteration;
+using graph::jobIterations;
 
 inline constexpr std::uint32_t kNoIteration = 0xFFFFFFFF;
 

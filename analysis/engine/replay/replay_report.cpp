@@ -65,8 +65,8 @@ class Judged {
   // When nodes begin with the gaps of other iterations.
   std::vector<std::int64_t> predictedBegins() const {
     Builds builds;
-    for (const JobIteration& each : iterations_)
-      builds.push_back(isBuilder(each));
+    for (std::size_t i = 0; i < iterations_.size(); ++i)
+      builds.push_back(isBuilder(i));
     return replay(graph_, {graph_.durNs, predictedGaps(graph_, iterationOf_, structures_, builds)});
   }
 
@@ -88,14 +88,17 @@ class Judged {
       : graph_(trace.graph),
         judge_(judge),
         iterations_(jobIterations(trace)),
+        isByPlace_(graph::doNumbersRepeat(iterations_)),
         iterationOf_(iterationOfNodes(trace.graph, iterations_)) {}
 
-  static bool isOdd(const JobIteration& each) { return each.number % 2 != 0; }
-  bool isJudged(const JobIteration& each) const {
-    return each.isWhole && (judge_ == Judge::Identity || isOdd(each));
+  bool isOdd(std::size_t i) const {
+    return (isByPlace_ ? static_cast<std::int64_t>(i) : iterations_[i].number) % 2 != 0;
   }
-  bool isBuilder(const JobIteration& each) const {
-    return each.isWhole && (judge_ == Judge::Identity || !isOdd(each));
+  bool isJudged(std::size_t i) const {
+    return iterations_[i].isWhole && (judge_ == Judge::Identity || isOdd(i));
+  }
+  bool isBuilder(std::size_t i) const {
+    return iterations_[i].isWhole && (judge_ == Judge::Identity || !isOdd(i));
   }
 
   // By group; of the given rank, or the mean of all.
@@ -109,9 +112,9 @@ class Judged {
       if (each.ranks.empty())
         continue;
       Lengths& group = groups[structures_[i]];
-      if (isJudged(each))
+      if (isJudged(i))
         group.measured.values.push_back(lengthOf(each, graph_.beginNs, graph_.durNs));
-      if (isBuilder(each))
+      if (isBuilder(i))
         group.replayed.values.push_back(lengthOf(each, begin, graph_.durNs));
     }
     return groups;
@@ -161,6 +164,7 @@ class Judged {
   const Graph& graph_;
   Judge judge_;
   std::vector<JobIteration> iterations_;
+  bool isByPlace_;  // numbers repeat
   std::vector<std::uint32_t> iterationOf_;
   std::vector<std::uint32_t> structures_;  // by iteration
   std::size_t groups_ = 0;

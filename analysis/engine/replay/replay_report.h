@@ -44,7 +44,8 @@ struct ReplayReport {
 
 enum class Judge {
   Identity,  // all iterations, with their own durations and gaps: `error` is that of the arithmetic
-  Odd,       // iterations with even numbers, with gaps of each other, against those with odd ones
+  Odd,       // iterations with even numbers, with gaps of each other, against those with odd ones;
+             // if numbers repeat, by their places in time, from 0
 };
 
 // Compares iterations within their groups: the error of the whole is the mean of the groups', each
