@@ -24,19 +24,31 @@ IterationWindows::IterationWindows(const Graph& graph,
       });
 }
 
-std::uint32_t IterationWindows::at(const graph::Lane& lane, std::int64_t ns) const {
+const IterationWindows::Window* IterationWindows::find(const graph::Lane& lane,
+                                                       std::int64_t ns) const {
   auto windows = ofProcesses_.find(lane.processId);
   if (windows == ofProcesses_.end()) {
     windows = ofRanks_.find(lane.rank);
     if (windows == ofRanks_.end())
-      return kNoIteration;
+      return nullptr;
   }
   const std::vector<Window>& all = windows->second;
   const auto behind =
       std::upper_bound(all.begin(), all.end(), ns, [](std::int64_t at, const Window& each) {
         return at < each.beginNs;
       });
-  return behind != all.begin() && ns < (behind - 1)->endNs ? (behind - 1)->index : kNoIteration;
+  return behind != all.begin() && ns < (behind - 1)->endNs ? &*(behind - 1) : nullptr;
+}
+
+std::uint32_t IterationWindows::at(const graph::Lane& lane, std::int64_t ns) const {
+  const Window* const window = find(lane, ns);
+  return window == nullptr ? kNoIteration : window->index;
+}
+
+std::optional<std::int64_t> IterationWindows::beginNsAt(const graph::Lane& lane,
+                                                        std::int64_t ns) const {
+  const Window* const window = find(lane, ns);
+  return window == nullptr ? std::nullopt : std::optional(window->beginNs);
 }
 
 std::vector<std::uint32_t> iterationOfNodes(const Graph& graph,

@@ -5,6 +5,7 @@
 #include "analysis/engine/graph/job_iterations.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,8 @@ class IterationWindows {
   IterationWindows(const graph::Graph& graph, const std::vector<JobIteration>& iterations);
   // The index of the iteration in which a time of the lane's process lies; kNoIteration: in none.
   std::uint32_t at(const graph::Lane& lane, std::int64_t ns) const;
+  // When that iteration began on the lane's process; nullopt: none.
+  std::optional<std::int64_t> beginNsAt(const graph::Lane& lane, std::int64_t ns) const;
 
  private:
   struct Window {
@@ -30,6 +33,8 @@ class IterationWindows {
     std::uint32_t index;
   };
   using Windows = std::unordered_map<std::int64_t, std::vector<Window>>;
+  const Window* find(const graph::Lane& lane, std::int64_t ns) const;
+
   Windows ofProcesses_;  // by process, then by begin
   Windows ofRanks_;
 };

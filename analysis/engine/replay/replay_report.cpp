@@ -67,7 +67,9 @@ class Judged {
     Builds builds;
     for (std::size_t i = 0; i < iterations_.size(); ++i)
       builds.push_back(isBuilder(i));
-    return replay(graph_, {graph_.durNs, predictedGaps(graph_, iterationOf_, structures_, builds)});
+    return replay(
+        graph_,
+        {graph_.durNs, predictedGaps(graph_, iterations_, iterationOf_, structures_, builds)});
   }
 
   void fill(ReplayReport& report) const {
