@@ -110,6 +110,7 @@ Result<GraphView> GraphCommand::read() {
                    engine::operations::readJob(job.database(), criticalPath_));
   view.trace = std::move(graph.trace);
   view.stragglers = std::move(graph.stragglers);
+  view.whyNoStragglers = std::move(graph.whyNoStragglers);
   if (memory_)
     SONDE_TRY(readMemory(job.database(), view));
   SONDE_TRY(findPaths(job.database(), view));

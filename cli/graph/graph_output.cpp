@@ -1,6 +1,7 @@
 #include "cli/graph/graph_output.h"
 
 #include "cli/report/report_lines.h"
+#include "cli/text/json_value.h"
 
 #include <fmt/format.h>
 
@@ -236,6 +237,7 @@ nlohmann::json jsonOf(const GraphView& view, bool withPath) {
       out["path"] = stepsOf(view);
     out["slack"] = rowsAsObjects(slackTable(view));
     out["stragglers"] = rowsAsObjects(stragglerTable(view));
+    out["stragglers_reason"] = textOrNull(view.whyNoStragglers);
   }
   return out;
 }
@@ -282,6 +284,8 @@ std::string textOf(const GraphView& view, bool withPath) {
     text +=
         "\nstragglers: an iteration would be shorter if the rank did this as fast as the others\n" +
         renderText(stragglerTable(view), 2, 120);
+  if (!view.whyNoStragglers.empty())
+    text += "\n" + view.whyNoStragglers + "\n";
   return text;
 }
 

@@ -28,6 +28,7 @@ struct GraphView {
   std::vector<engine::critical::PathShare> shares;
   std::vector<engine::critical::LaneSlack> slacks;
   std::vector<engine::stragglers::Straggler> stragglers;
+  std::string whyNoStragglers;  // empty: they were looked for, or not asked for
   std::optional<std::vector<engine::footprint::MemoryRow>> memory;  // if it was asked for
 };
 

@@ -1,5 +1,6 @@
 #include "cli/report/report_path.h"
 
+#include "cli/text/json_value.h"
 #include "cli/text/table.h"
 
 #include <fmt/format.h>
@@ -84,7 +85,8 @@ nlohmann::json pathJson(const PathReport& path) {
           {"ns", path.ns},
           {"causes", std::move(causes)},
           {"straggler", std::move(straggler)},
-          {"reason", path.reason.empty() ? nlohmann::json() : nlohmann::json(path.reason)}};
+          {"straggler_reason", textOrNull(path.whyNoStraggler)},
+          {"reason", textOrNull(path.reason)}};
 }
 
 }  // namespace sonde::cli

@@ -79,5 +79,26 @@ TEST_F(GraphVerb, HasTheSecondPathOfEachIteration) {
   EXPECT_THAT(sonde({"graph", one, two}).out, Not(HasSubstr("next longest")));
 }
 
+TEST_F(GraphVerb, SaysWhyItNamesNoStraggler) {
+  test::TrainingRun run;
+  run.iterations = 3;
+  const std::string one = write(0, run);
+  const std::string two = write(1, run);
+  const std::string why = "stragglers need 8 iterations of one structure; the trace has 3";
+  const json few = jsonOf(sonde({"graph", one, two, "--critical-path", "--format", "json"}));
+  EXPECT_EQ(few["stragglers"], json::array());
+  EXPECT_EQ(few["stragglers_reason"], why);
+  EXPECT_THAT(sonde({"graph", one, two, "--critical-path"}).out, HasSubstr("\n" + why + "\n"));
+  EXPECT_THAT(sonde({"graph", one, two}).out, Not(HasSubstr("stragglers need")));
+  EXPECT_EQ(
+      jsonOf(sonde({"report", one, two, "--format", "json"}))["critical_path"]["straggler_reason"],
+      why);
+  for (const std::vector<std::string>& traces : {std::vector{one}, {write(0), write(1)}}) {
+    std::vector<std::string> words = {"graph", "--critical-path", "--format", "json"};
+    words.insert(words.end(), traces.begin(), traces.end());
+    EXPECT_TRUE(jsonOf(sonde(words))["stragglers_reason"].is_null()) << traces.size();
+  }
+}
+
 }  // namespace
 }  // namespace sonde::cli

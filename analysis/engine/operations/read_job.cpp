@@ -15,6 +15,7 @@ Result<JobGraph> readJob(const store::Database& trace, bool withStragglers) {
     if (withStragglers) {
       SONDE_TRY_ASSIGN(const stragglers::Work work, stragglers::workOf(trace, found.trace));
       found.stragglers = stragglers::findStragglers(work);
+      found.whyNoStragglers = stragglers::whyNoneCanBeNamed(work);
     }
     return found;
   }
@@ -22,7 +23,9 @@ Result<JobGraph> readJob(const store::Database& trace, bool withStragglers) {
   found.trace = traceGraphOf(job);
   if (withStragglers) {
     const std::vector<std::int64_t> none(job.graph.nodes(), 0);
-    found.stragglers = stragglers::findStragglers(workOf(job, none));
+    const stragglers::Work work = workOf(job, none);
+    found.stragglers = stragglers::findStragglers(work);
+    found.whyNoStragglers = stragglers::whyNoneCanBeNamed(work);
   }
   return found;
 }

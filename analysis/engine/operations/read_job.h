@@ -7,6 +7,7 @@
 #include "analysis/store/database.h"
 #include "base/result.h"
 
+#include <string>
 #include <vector>
 
 namespace sonde::engine::operations {
@@ -14,6 +15,7 @@ namespace sonde::engine::operations {
 struct JobGraph {
   graph::TraceGraph trace;
   std::vector<stragglers::Straggler> stragglers;  // only as asked for
+  std::string whyNoStragglers;                    // empty: they were looked for, or not asked for
 };
 
 // The graph of an operation-level trace is that without launch delays. Errors are those of

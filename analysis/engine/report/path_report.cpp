@@ -32,6 +32,7 @@ Result<PathReport> read(const store::Database& trace) {
   report.causes = causesOf(parts);
   if (!job.stragglers.empty())
     report.straggler = std::move(job.stragglers.front());
+  report.whyNoStraggler = std::move(job.whyNoStragglers);
   return report;
 }
 

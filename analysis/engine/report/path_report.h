@@ -28,6 +28,7 @@ struct PathReport {
   std::int64_t ns = 0;                 // of their paths
   std::vector<PathCauseShare> causes;  // the longest first
   std::optional<stragglers::Straggler> straggler;
+  std::string whyNoStraggler;  // empty: they were looked for
   std::string reason;
   bool isTooLarge = false;  // the reason: the trace has too many events
 };

@@ -2,11 +2,14 @@
 
 #include "analysis/engine/replay/replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace sonde::engine::stragglers {
@@ -338,8 +341,20 @@ class Finder {
 
 }  // namespace
 
+std::string whyNoneCanBeNamed(const Work& work) {
+  std::set<std::int64_t> ranks;
+  for (const graph::Lane& lane : work.graph.lanes)
+    if (lane.rank >= 0)
+      ranks.insert(lane.rank);
+  if (ranks.size() < 2 || work.steps.size() >= kLeastSteps)
+    return "";
+  return fmt::format("stragglers need {} iterations of one structure; the trace has {}",
+                     kLeastSteps,
+                     work.steps.size());
+}
+
 std::vector<Straggler> findStragglers(const Work& work) {
-  return Finder(work).find();
+  return work.steps.size() < kLeastSteps ? std::vector<Straggler>() : Finder(work).find();
 }
 
 PeerTimes timesOfPeers(const Work& work) {

@@ -64,11 +64,18 @@ struct Straggler {
   double confidence = 0;  // from 0 to 1
 };
 
-// The slowest first. Reports ranks by which the job loses at least 2 % of a step, and which are
-// slower than their peers beyond chance, by four standard errors over the steps. A peer is a rank
-// that does work of the same name; the reference is the median of the peers, the lower one of two.
-// Work that only one rank does counts in full, unless the rank does mostly such work. Messages are
-// compared by their mean time, as ranks send different numbers of them.
+// Fewer steps do not show whether a rank is slower than its peers beyond chance.
+inline constexpr std::size_t kLeastSteps = 8;
+
+// Why no rank can be named, as part of a sentence; empty: the work has enough steps, or one rank.
+std::string whyNoneCanBeNamed(const Work& work);
+
+// The slowest first; none of fewer than kLeastSteps steps. Reports ranks by which the job loses at
+// least 2 % of a step, and which are slower than their peers beyond chance, by four standard errors
+// over the steps. A peer is a rank that does work of the same name; the reference is the median of
+// the peers, the lower one of two. Work that only one rank does counts in full, unless the rank
+// does mostly such work. Messages are compared by their mean time, as ranks send different numbers
+// of them.
 std::vector<Straggler> findStragglers(const Work& work);
 
 // Durations by node, and lags by edge, in ns, if no rank took longer for the same work than its

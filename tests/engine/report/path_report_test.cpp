@@ -12,7 +12,7 @@ namespace {
 using test::SimulatedJob;
 
 TEST(PathReport, HasTheRankThatHoldsUpTheJob) {
-  jobsim::DataParallel job;
+  jobsim::DataParallel job{.iterations = 8};
   job.slowRank = 2;
   const PathReport slow = readPaths(SimulatedJob(jobsim::dataParallelJob(job)).database(), 0);
   ASSERT_TRUE(slow.straggler);

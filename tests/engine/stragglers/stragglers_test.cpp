@@ -20,7 +20,7 @@ std::vector<Straggler> stragglersOf(const jobsim::Job& job) {
 }
 
 TEST(Stragglers, ADeviceThatIsSlow) {
-  const auto found = stragglersOf(jobsim::dataParallelJob({.slowRank = 2}));
+  const auto found = stragglersOf(jobsim::dataParallelJob({.iterations = 8, .slowRank = 2}));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].rank, 2);
   EXPECT_EQ(found[0].operation, "backward_gemm");
@@ -29,15 +29,16 @@ TEST(Stragglers, ADeviceThatIsSlow) {
 }
 
 TEST(Stragglers, LoseWhatTheJobGainsWithoutThem) {
-  const SimulatedJob healthy(jobsim::dataParallelJob({.ranksPerMachine = 4}));
-  const SimulatedJob slow(jobsim::dataParallelJob({.ranksPerMachine = 4, .slowRank = 2}));
+  const SimulatedJob healthy(jobsim::dataParallelJob({.ranksPerMachine = 4, .iterations = 8}));
+  const SimulatedJob slow(
+      jobsim::dataParallelJob({.ranksPerMachine = 4, .iterations = 8, .slowRank = 2}));
   const auto found = findStragglers(test::must(workOf(slow.database(), slow.trace())));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_NEAR(static_cast<double>(found[0].ns), slow.measured()[2] - healthy.measured()[2], 1);
 }
 
 TEST(Stragglers, AProcessorThatIsSlow) {
-  const auto found = stragglersOf(jobsim::hostDataParallelJob({.slowRank = 1}));
+  const auto found = stragglersOf(jobsim::hostDataParallelJob({.iterations = 8, .slowRank = 1}));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].rank, 1);
   EXPECT_EQ(found[0].operation, "aten::mm");
@@ -45,7 +46,7 @@ TEST(Stragglers, AProcessorThatIsSlow) {
 }
 
 TEST(Stragglers, AStageThatIsSlow) {
-  jobsim::Job job = jobsim::pipelineJob({.slowStage = 3});
+  jobsim::Job job = jobsim::pipelineJob({.iterations = 8, .slowStage = 3});
   for (jobsim::Rank& rank : job.ranks)
     rank.machine = 0;
   const auto found = stragglersOf(job);
@@ -55,9 +56,9 @@ TEST(Stragglers, AStageThatIsSlow) {
 }
 
 TEST(Stragglers, AHealthyJobHasNone) {
-  EXPECT_THAT(stragglersOf(jobsim::dataParallelJob({})), IsEmpty());
-  EXPECT_THAT(stragglersOf(jobsim::hostDataParallelJob({})), IsEmpty());
-  EXPECT_THAT(stragglersOf(jobsim::parameterServerJob({})), IsEmpty());
+  EXPECT_THAT(stragglersOf(jobsim::dataParallelJob({.iterations = 8})), IsEmpty());
+  EXPECT_THAT(stragglersOf(jobsim::hostDataParallelJob({.iterations = 8})), IsEmpty());
+  EXPECT_THAT(stragglersOf(jobsim::parameterServerJob({.iterations = 8})), IsEmpty());
   EXPECT_THAT(stragglersOf(jobsim::loaderJob({})), IsEmpty());
 }
 
@@ -65,8 +66,8 @@ TEST(Stragglers, AHealthyJobHasNone) {
 // of the one before.
 class Ring {
  public:
-  explicit Ring(std::uint32_t slowLagNs, int messages = 1) {
-    graph_ = build(slowLagNs, messages);
+  explicit Ring(std::uint32_t slowLagNs, int messages = 1, std::size_t steps = 20) {
+    graph_ = build(slowLagNs, messages, steps);
     for (graph::NodeIndex node = 0; node < graph_.nodes(); ++node)
       for (std::uint32_t edge = graph_.firstIn[node]; edge < graph_.firstIn[node + 1]; ++edge)
         if (graph_.edgeKind[edge] == graph::EdgeKind::Message)
@@ -75,19 +76,19 @@ class Ring {
     work_.what = {{"work", critical::PathCause::Host}, {"messages", critical::PathCause::Transfer}};
   }
   std::vector<Straggler> stragglers() const { return findStragglers(work_); }
+  std::string whyNone() const { return whyNoneCanBeNamed(work_); }
 
  private:
   static constexpr std::uint32_t kRanks = 3;
-  static constexpr std::size_t kSteps = 20;
 
   // Rank 1 also sends `messages` - 1 messages that arrive at once.
-  graph::Graph build(std::uint32_t slowLagNs, int messages) {
+  graph::Graph build(std::uint32_t slowLagNs, int messages, std::size_t steps) {
     graph::GraphBuilder builder;
     for (std::uint32_t rank = 0; rank < kRanks; ++rank)
       builder.addLane({.rank = rank});
     std::vector<graph::NodeIndex> last;
     std::int64_t at = 0;
-    for (std::size_t step = 0; step < kSteps; ++step) {
+    for (std::size_t step = 0; step < steps; ++step) {
       std::vector<graph::NodeIndex> worked;
       std::vector<graph::NodeIndex> got;
       for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
@@ -125,6 +126,15 @@ TEST(Stragglers, ARankWhoseMessagesAreSlow) {
   EXPECT_EQ(found[0].rank, 1);
   EXPECT_EQ(found[0].operation, "messages");
   EXPECT_EQ(found[0].cause, critical::PathCause::Transfer);
+}
+
+// Too few iterations do not show how much they vary.
+TEST(Stragglers, AreNamedFromEightIterationsOn) {
+  EXPECT_THAT(Ring(200, 1, 8).stragglers(), SizeIs(1));
+  EXPECT_EQ(Ring(200, 1, 8).whyNone(), "");
+  EXPECT_THAT(Ring(200, 1, 7).stragglers(), IsEmpty());
+  EXPECT_EQ(Ring(200, 1, 7).whyNone(),
+            "stragglers need 8 iterations of one structure; the trace has 7");
 }
 
 TEST(Stragglers, ARankThatSendsMoreMessagesIsNone) {
