@@ -1,3 +1,4 @@
+#include "analysis/engine/align/align.h"
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/finalise/finaliser.h"
 #include "analysis/ingest/import_job.h"
@@ -8,6 +9,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/communication_options.h"
 #include "cli/shell/progress_bar.h"
+#include "cli/verbs/clocks_line.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +21,21 @@
 
 namespace sonde::cli {
 namespace {
+
+struct Imported {
+  ingest::ImportSummary summary;
+  engine::align::Alignment alignment;  // of the files' clocks
+};
+
+// Joins what spans ranks, and stores how far the files' clocks differ.
+Result<engine::align::Alignment> joinRanks(store::Database& trace) {
+  SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
+  SONDE_TRY(engine::merge::joinCommunicators(trace));
+  SONDE_TRY_ASSIGN(engine::align::Alignment alignment, engine::align::alignHosts(trace));
+  SONDE_TRY(engine::align::storeClockMap(trace, alignment));
+  SONDE_TRY(transaction.commit());
+  return alignment;
+}
 
 class ImportCommand : public Command {
  public:
@@ -51,8 +68,8 @@ class ImportCommand : public Command {
   int run() override;
 
  private:
-  Result<ingest::ImportSummary> import();
-  Result<ingest::ImportSummary> fill(const std::filesystem::path& part) const;
+  Result<Imported> import();
+  Result<Imported> fill(const std::filesystem::path& part) const;
   Result<void> writeSummary(const ingest::ImportSummary& summary, double seconds) const;
 
   std::string output_, summaryFile_, layout_;
@@ -61,17 +78,17 @@ class ImportCommand : public Command {
   std::vector<std::string> files_;
 };
 
-Result<ingest::ImportSummary> ImportCommand::import() {
+Result<Imported> ImportCommand::import() {
   const store::Scratch scratch(store::unfinishedTrace(output_, force_));
   SONDE_TRY_ASSIGN(store::TracePart part,
                    store::TracePart::claim(output_, force_, {files_.begin(), files_.end()}));
   const ProgressBar bar(name());
-  SONDE_TRY_ASSIGN(ingest::ImportSummary summary, fill(part.path()));
+  SONDE_TRY_ASSIGN(Imported imported, fill(part.path()));
   SONDE_TRY(std::move(part).publish());
-  return summary;
+  return imported;
 }
 
-Result<ingest::ImportSummary> ImportCommand::fill(const std::filesystem::path& part) const {
+Result<Imported> ImportCommand::fill(const std::filesystem::path& part) const {
   const Progress progress = ProgressBar::progress();
   SONDE_TRY_ASSIGN(auto communication, communicationPatterns(communication_));
   SONDE_TRY_ASSIGN(ingest::ImportJob job, ingest::ImportJob::create(part, progress.part(0, 0.7)));
@@ -81,16 +98,12 @@ Result<ingest::ImportSummary> ImportCommand::fill(const std::filesystem::path& p
     job.setLayout(layout);
   }
   SONDE_TRY(job.add({files_.begin(), files_.end()}));
-  ingest::ImportSummary summary = job.summary();
+  Imported imported{job.summary(), {}};
   SONDE_TRY_ASSIGN(store::Database trace, job.release());
-  {
-    progress("joining the ranks", 0.7);
-    SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
-    SONDE_TRY(engine::merge::joinCommunicators(trace));
-    SONDE_TRY(transaction.commit());
-  }
+  progress("joining the ranks", 0.7);
+  SONDE_TRY_ASSIGN(imported.alignment, joinRanks(trace));
   SONDE_TRY(store::finalise(std::move(trace), progress.part(0.7, 1)));
-  return summary;
+  return imported;
 }
 
 Result<void> ImportCommand::writeSummary(const ingest::ImportSummary& summary,
@@ -109,18 +122,22 @@ int ImportCommand::run() {
   const auto begin = std::chrono::steady_clock::now();
   if (const auto apart = checkSummary(summaryFile_, output_, files_); !apart)
     return fail(name(), apart.error());
-  const auto summary = import();
-  if (!summary)
-    return fail(name(), summary.error());
+  const auto imported = import();
+  if (!imported)
+    return fail(name(), imported.error());
+  const ingest::ImportSummary& summary = imported->summary;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  if (const auto written = writeSummary(*summary, seconds.count()); !written)
+  if (const auto written = writeSummary(summary, seconds.count()); !written)
     return fail(name(), written.error());
-  for (const std::string& warning : summary->warnings)
+  for (const std::string& warning : summary.warnings)
     complain(name(), warning);
-  printOut(fmt::format("imported {} into {}: {}\nnext: sonde report {}\n",
+  if (imported->alignment.contradiction)
+    complain(name(), imported->alignment.obstacle());
+  printOut(fmt::format("imported {} into {}: {}\n{}next: sonde report {}\n",
                        counted(static_cast<std::int64_t>(files_.size()), "file", "files"),
                        output_,
-                       counted(static_cast<std::int64_t>(summary->kept), "event", "events"),
+                       counted(static_cast<std::int64_t>(summary.kept), "event", "events"),
+                       clocksLine(imported->alignment),
                        shellQuoted(output_)));
   return kExitOk;
 }

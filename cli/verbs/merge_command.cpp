@@ -4,7 +4,7 @@
 #include "cli/report/report_lines.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress_bar.h"
-#include "cli/text/table.h"
+#include "cli/verbs/clocks_line.h"
 
 #include <fmt/format.h>
 
@@ -52,24 +52,6 @@ Result<engine::merge::MergeSummary> MergeCommand::merge() const {
   const ProgressBar bar(name());
   return engine::merge::merge(
       {{traces_.begin(), traces_.end()}, output_, force_, ProgressBar::progress()});
-}
-
-// A line about the clocks of several hosts.
-std::string clocksLine(const engine::align::Alignment& alignment) {
-  if (alignment.hosts.size() < 2)
-    return "";
-  if (const std::string obstacle = alignment.obstacle(); !obstacle.empty())
-    return fmt::format("clocks: not aligned, {}\n", obstacle);
-  std::vector<std::string> others;
-  for (const engine::align::HostAlignment& host : alignment.hosts)
-    if (host.known != engine::align::FittedClock::Known::BothSides)
-      others.push_back(host.host);
-  return fmt::format(
-      "clocks: {} aligned, residual {}{}{}\n",
-      counted(static_cast<std::int64_t>(alignment.hosts.size() - others.size()), "host", "hosts"),
-      humanDuration(alignment.worstResidualNs()),
-      others.empty() ? "" : "; unknown: ",
-      fmt::join(others, ", "));
 }
 
 int MergeCommand::run() {

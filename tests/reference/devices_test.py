@@ -212,7 +212,7 @@ class DevicesTest(unittest.TestCase):
         self.assertEqual(collections.Counter(call["op"] for call in calls), {"alltoall": 5, "allreduce": 3})
         self.assertEqual([call["last_rank"] for call in calls], [7] * 5 + [5] * 2 + [4])
         self.assertEqual([max(arrival["transfer_ns"] for arrival in call["arrivals"]) // 1000 for call in calls],
-                         [11, 8, 8, 8, 87, 11, 23, 69])
+                         [10, 8, 7, 8, 86, 10, 23, 69])
         arrivals = [arrival for call in calls for arrival in call["arrivals"]]
         self.assertEqual(len(arrivals), 64)
         for call in calls:

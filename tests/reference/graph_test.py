@@ -76,6 +76,35 @@ class GraphTest(unittest.TestCase):
             self.assertLess(abs(device - golden["summary"]["gpu_compute_bound"]), 2, name)
             self.assertLess(abs(100 * causes["host"] / inside - golden["summary"]["cpu_bound"]), 2.5, name)
 
+    def ranks(self, job, count):
+        """The files of a job, imported together, and what stderr says."""
+        files = sorted((DATA / "traces" / job).iterdir())
+        self.assertEqual(len(files), count)
+        output = pathlib.Path(self.folder.name, f"{job}.sonde")
+        done = subprocess.run([SONDE, "import", "-o", output, *files], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return output, done.stderr
+
+    def without_clocks(self, graph):
+        """How many collectives lack waits, since clocks are unknown."""
+        found, = [check["violations"] for check in graph["checks"] if check["check"] == "clocks"]
+        return found
+
+    def test_ranks_imported_together_wait_for_each_other(self):
+        trace, complaints = self.ranks("dlrm_8rank", 8)
+        self.assertEqual(complaints, "")
+        graph = self.answer("graph", trace, "--critical-path")
+        self.assertEqual([graph["edges"].get(kind) for kind in ("arrival", "release")], [64, 64])
+        self.assertEqual(self.without_clocks(graph), 0)
+        self.assertLessEqual({"rank 4", "rank 7"}, {part["entity"].split(",")[0] for part in graph["critical_path"]})
+
+    def test_ranks_whose_times_contradict_each_other_are_imported(self):
+        trace, complaints = self.ranks("sampled_2rank", 2)
+        self.assertIn("contradict each other by 117.951 ms", complaints)
+        graph = self.answer("graph", trace)
+        self.assertNotIn("arrival", graph["edges"])
+        self.assertEqual(self.without_clocks(graph), 10)
+
     def test_operation_level_jobs_are_replayed_as_well_as_by_their_authors(self):
         for job, most, culprits in (("ST", 0.018864, {6, 7}), ("AR", 0.006709, {0})):
             trace = self.imported(DATA / "straggler" / f"timeline-{job}.json.gz")

@@ -18,14 +18,17 @@ struct Joint {
   std::int64_t size = 0;
   std::int64_t members = 0;  // in the trace
   std::int64_t operations = 0;
+  std::int64_t clocks = 0;  // that cannot be compared
 
-  SONDE_COLUMNS(jobKey, seq, size, members, operations)
+  SONDE_COLUMNS(jobKey, seq, size, members, operations, clocks)
 };
 
 constexpr const char* kJoint =
     "SELECT g.job_key, c.seq, max(g.size) AS size, count(DISTINCT c.process_id) AS members, "
-    "count(DISTINCT c.op) AS operations FROM collective c JOIN communicator g ON g.id = "
-    "c.communicator_id WHERE c.seq IS NOT NULL AND c.op NOT IN ('send', 'receive') GROUP BY "
+    "count(DISTINCT c.op) AS operations, count(DISTINCT iif(p.host_id IN (SELECT host_id FROM "
+    "clock_map), 0, p.host_id)) AS clocks FROM collective c JOIN communicator g ON g.id = "
+    "c.communicator_id JOIN process p ON p.id = c.process_id WHERE c.seq IS NOT NULL AND c.op NOT "
+    "IN ('send', 'receive') GROUP BY "
     "g.job_key, c.seq ORDER BY min(c.start_ns)";
 
 struct Member {
@@ -65,9 +68,15 @@ Result<std::vector<Check>> collectiveChecks(const store::Database& trace) {
       0,
       "collectives without all their members: give the traces of all ranks to see their waits"};
   Check mismatch{"mismatch", 0, 0, "collectives in which the ranks called different operations"};
+  Check clocks{"clocks",
+               0,
+               0,
+               "collectives between hosts whose clocks are unknown, so the graph lacks their waits "
+               "for each other: 'sonde align --store' estimates them, or says why it cannot"};
   std::optional<Joint> first;
   SONDE_TRY(store::forEach<Joint>(trace, kJoint, [&](const Joint& joint) {
     partners.violations += joint.members < joint.size ? 1 : 0;
+    clocks.violations += joint.clocks > 1 ? 1 : 0;
     if (joint.operations > 1) {
       ++mismatch.violations;
       if (!first)
@@ -79,7 +88,7 @@ Result<std::vector<Check>> collectiveChecks(const store::Database& trace) {
     mismatch.text += fmt::format(
         "; the first is number {} of group '{}': {}", first->seq, first->jobKey, members);
   }
-  return std::vector<Check>{partners, mismatch};
+  return std::vector<Check>{partners, mismatch, clocks};
 }
 
 }  // namespace sonde::engine::graph

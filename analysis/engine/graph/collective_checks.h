@@ -9,11 +9,11 @@
 
 namespace sonde::engine::graph {
 
-// Two checks of collectives with the same group and number:
+// Three checks of collectives with the same group and number:
 //  - `partners`: the trace has not all members, so some waits are missing.
 //  - `mismatch`: the members called different operations. The text names the first such call and
-//  its
-//    ranks.
+//    its ranks.
+//  - `clocks`: hosts of members have clocks that nothing relates, so their waits are missing.
 Result<std::vector<Check>> collectiveChecks(const store::Database& trace);
 
 }  // namespace sonde::engine::graph

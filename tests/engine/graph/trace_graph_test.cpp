@@ -36,6 +36,35 @@ class GraphOfTrace : public test::TracePath {
     return made;
   }
 
+  // Counts of the check of clocks, if two ranks on two hosts come to two collectives.
+  std::int64_t collectivesWithoutClocks(bool areMapped) {
+    for (const std::int64_t number : {0, 1}) {
+      const auto host = trace_->add(model::Host{.name = "host"});
+      if (areMapped)
+        trace_->add(model::ClockMap{.hostId = host});
+      const auto process =
+          trace_->add(model::Process{.hostId = host, .pid = 100, .rank = number, .startNs = 0});
+      const auto thread = trace_->add(model::Thread{.processId = process, .tid = 100});
+      const auto group = trace_->add(model::Communicator{
+          .processId = process, .jobKey = "world", .size = 2, .backend = "gloo"});
+      for (const std::int64_t seq : {1, 2})
+        trace_->add(model::Collective{
+            .processId = process,
+            .communicatorId = group,
+            .seq = seq,
+            .op = model::CollectiveOp::Allreduce,
+            .sliceId = trace_->slice(
+                thread, model::SliceKind::Collective, "gloo:call", us(seq * 10, seq * 10 + 5)),
+            .startNs = seq * 10 * kUs,
+            .durNs = 5 * kUs});
+    }
+    const std::vector<Check> checks = test::must(readGraph(open())).checks;
+    return std::find_if(checks.begin(),
+                        checks.end(),
+                        [](const Check& each) { return each.name == "clocks"; })
+        ->violations;
+  }
+
   model::SliceId backward_;
   model::ThreadId worker_;
 };
@@ -229,6 +258,14 @@ TEST_F(GraphOfTrace, CollectivesThatDifferAreNamed) {
   EXPECT_THAT(
       find("mismatch").text,
       ::testing::HasSubstr("number 4 of group 'world': rank 0 allreduce, rank 1 broadcast"));
+}
+
+TEST_F(GraphOfTrace, CollectivesOfHostsWithUnknownClocksAreCounted) {
+  EXPECT_EQ(collectivesWithoutClocks(false), 2);
+}
+
+TEST_F(GraphOfTrace, CollectivesOfHostsWithKnownClocksAreFine) {
+  EXPECT_EQ(collectivesWithoutClocks(true), 0);
 }
 
 TEST_F(GraphOfTrace, AnEmptyTraceHasNone) {
