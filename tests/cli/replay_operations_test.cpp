@@ -105,6 +105,22 @@ TEST_F(ReplayOfOperations, WritesTheTimelineWithoutDelays) {
     EXPECT_EQ(sonde({verb, out_}).status, 0) << verb;
 }
 
+// The measured times of the operation are later than those of the graph, which has no delays.
+TEST_F(ReplayOfOperations, ThePathOfAnOperationHasTheTimesOfItsNode) {
+  addStep(2, 0, 50);
+  const std::string trace = write();
+  const json graph = jsonOf(sonde(
+      {"graph", trace, "--operation", "backward-compute", "--critical-path", "--format", "json"}));
+  ASSERT_EQ(graph["iterations"].size(), 2U);
+  EXPECT_EQ(graph["iterations"][0]["ns"], 1'000);
+  EXPECT_EQ(graph["iterations"][1]["ns"], 10'000);
+  ASSERT_EQ(graph["critical_path"].size(), 2U);
+  for (const json& part : graph["critical_path"]) {
+    EXPECT_EQ(part["cause"], "host");
+    EXPECT_EQ(part["what"], "backward-compute");
+  }
+}
+
 TEST_F(ReplayOfOperations, OperationsThatOverlapNowHaveLanes) {
   addStep(2, 0, 5);
   const std::string trace = write();

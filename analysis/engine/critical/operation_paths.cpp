@@ -17,15 +17,17 @@ using graph::LaneIndex;
 using graph::NodeIndex;
 
 struct AnnotatedSlice {
+  std::int64_t id = 0;
   std::int64_t threadId = 0;
   std::int64_t startNs = 0;
   std::int64_t endNs = 0;
 
-  SONDE_COLUMNS(threadId, startNs, endNs)
+  SONDE_COLUMNS(id, threadId, startNs, endNs)
 };
 
 constexpr const char* kAnnotated =
-    "SELECT s.thread_id, s.start_ns, s.start_ns + s.dur_ns AS end_ns FROM slice s WHERE s.name_id "
+    "SELECT s.id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns AS end_ns FROM slice s WHERE "
+    "s.name_id "
     "IN "
     "(SELECT id FROM string WHERE text = ?) AND s.dur_ns > 0 ORDER BY s.start_ns";
 
@@ -36,8 +38,19 @@ class ThreadNodes {
     for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
       if (graph.lanes[lane].kind == graph::LaneKind::Thread)
         lanes_.emplace(graph.lanes[lane].id, lane);
-    for (NodeIndex node = 0; node < graph.nodes(); ++node)
+    for (NodeIndex node = 0; node < graph.nodes(); ++node) {
       nodes_[graph.lane[node]].push_back(node);
+      if (graph.row[node] != 0 && graph.lanes[graph.lane[node]].kind == graph::LaneKind::Thread)
+        ofSlice_.emplace(graph.row[node], node);
+    }
+  }
+
+  // Nodes of an operation-level trace stand for slices, and may have other times than these.
+  bool areSlices() const { return !ofSlice_.empty(); }
+  // kNoNode: the graph leaves it out.
+  NodeIndex nodeOf(std::int64_t slice) const {
+    const auto node = ofSlice_.find(slice);
+    return node == ofSlice_.end() ? graph::kNoNode : node->second;
   }
 
   // The last node of the thread that begins before `ns`; kNoNode: none.
@@ -55,6 +68,7 @@ class ThreadNodes {
   const Graph& graph_;
   std::unordered_map<std::int64_t, LaneIndex> lanes_;  // by thread
   std::vector<std::vector<NodeIndex>> nodes_;          // by lane
+  std::unordered_map<std::int64_t, NodeIndex> ofSlice_;
 };
 
 }  // namespace
@@ -69,14 +83,16 @@ Result<std::vector<IterationPath>> pathsOfOperation(const store::Database& trace
   std::vector<IterationPath> paths;
   SONDE_TRY(store::forEach<AnnotatedSlice>(rows, [&](const AnnotatedSlice& row) {
     IterationPath path;
-    path.last = threads.before(row.threadId, row.endNs);
+    path.last =
+        threads.areSlices() ? threads.nodeOf(row.id) : threads.before(row.threadId, row.endNs);
     if (path.last == graph::kNoNode)
       return;
     const graph::Lane& lane = graph.lanes[graph.lane[path.last]];
     path.number = static_cast<std::int64_t>(paths.size());
     path.rank = lane.rank;
-    path.beginNs = clock.toJob(lane.hostId, row.startNs);
-    path.endNs = clock.toJob(lane.hostId, row.endNs);
+    path.beginNs =
+        threads.areSlices() ? graph.beginNs[path.last] : clock.toJob(lane.hostId, row.startNs);
+    path.endNs = threads.areSlices() ? graph.endNs(path.last) : clock.toJob(lane.hostId, row.endNs);
     path.path =
         criticalPathTo(graph, {graph.beginNs, graph.durNs}, path.last, path.beginNs, path.endNs);
     paths.push_back(std::move(path));

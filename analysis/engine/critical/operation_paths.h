@@ -10,8 +10,9 @@
 
 namespace sonde::engine::critical {
 
-// The path of each slice with this name, from its begin to its end on its thread, by begin. Their
-// numbers count from 0. InvalidArgument: no slice has the name.
+// The path of each slice with this name, from its begin to its end on its thread, by measured
+// begin. Their numbers count from 0. In the graph of an operation-level trace the times are those
+// of the slice's node. InvalidArgument: no slice has the name.
 Result<std::vector<IterationPath>> pathsOfOperation(const store::Database& trace,
                                                     const graph::Graph& graph,
                                                     const std::string& name);
