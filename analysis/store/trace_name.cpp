@@ -89,6 +89,11 @@ Result<void> checkOutput(const fs::path& output,
                          bool replace,
                          const std::vector<fs::path>& inputs,
                          std::string_view option) {
+  if (output == "-")
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("'-' is standard output, but this needs a file: give another name with {}",
+                    option)};
   SONDE_TRY(checkInputs(output, inputs));
   SONDE_TRY(checkName(output, replace));
   SONDE_TRY(checkPart(partOf(output)));

@@ -19,9 +19,9 @@ std::vector<std::filesystem::path> filesOf(const std::filesystem::path& trace);
 
 // InvalidArgument: something has that name and may not be replaced.
 Result<void> checkName(const std::filesystem::path& output, bool replace);
-// The same. Also InvalidArgument if it or its `.part` is an input, or the `.part` is a recording's
-// or another process writes it now. Io: its folder is missing or not writable. `option` names the
-// output in messages.
+// The same. Also InvalidArgument if it is "-", or it or its `.part` is an input, or the `.part` is
+// a recording's or another process writes it now. Io: its folder is missing or not writable.
+// `option` names the output in messages.
 Result<void> checkOutput(const std::filesystem::path& output,
                          bool replace,
                          const std::vector<std::filesystem::path>& inputs = {},

@@ -36,6 +36,24 @@ TEST_F(Refusals, OutputThatIsLostIsStatus3) {
   }
 }
 
+TEST_F(Refusals, StandardOutputIsNoFile) {
+  const std::string file = trace();
+  const std::vector<std::vector<std::string>> calls = {
+      {"replay", file, "-o", "-"},
+      {"merge", "-o", "-", file},
+      {"trim", file, "-o", "-", "--iterations", "1-2"}};
+  for (const auto& call : calls) {
+    std::vector<std::string> words = {"sh", "-c", R"(cd "$1" && shift && exec "$0" "$@")"};
+    words.insert(words.end(), {SONDE_PROGRAM, folder_ / ""});
+    words.insert(words.end(), call.begin(), call.end());
+    SCOPED_TRACE(call.front());
+    const Finished finished = runProgram(words);
+    expectRefusal(finished, call.front(), 2);
+    EXPECT_THAT(finished.err, HasSubstr("'-' is standard output"));
+    EXPECT_FALSE(fs::exists(folder_ / "-"));
+  }
+}
+
 TEST_F(Refusals, AnOutputWhoseFolderIsMissingOrNoneIsNamedBeforeAnythingIsRead) {
   const std::string file = trace();
   for (const auto& [out, why] : {std::pair{folder_ / "none/o.sonde", "No such file or directory"},
