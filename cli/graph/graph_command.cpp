@@ -60,7 +60,7 @@ class GraphCommand : public Command {
   Result<void> checkPlot() const;
   Result<void> findPaths(const store::Database& trace, GraphView& view) const;
   Result<void> readMemory(const store::Database& trace, GraphView& view) const;
-  Result<GraphView> read();
+  Result<GraphView> read(const store::Database& trace) const;
   Result<void> show(const GraphView& view) const;
   std::int64_t iteration_ = -1;
   std::string operation_;
@@ -103,21 +103,19 @@ Result<void> GraphCommand::readMemory(const store::Database& trace, GraphView& v
   return {};
 }
 
-Result<GraphView> GraphCommand::read() {
-  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
+Result<GraphView> GraphCommand::read(const store::Database& trace) const {
   GraphView view;
   SONDE_TRY_ASSIGN(engine::operations::JobGraph graph,
-                   engine::operations::readJob(job.database(), criticalPath_));
+                   engine::operations::readJob(trace, criticalPath_));
   view.trace = std::move(graph.trace);
   view.stragglers = std::move(graph.stragglers);
   view.whyNoStragglers = std::move(graph.whyNoStragglers);
   if (memory_)
-    SONDE_TRY(readMemory(job.database(), view));
-  SONDE_TRY(findPaths(job.database(), view));
-  SONDE_TRY_ASSIGN(view.parts, critical::partsOf(job.database(), view.trace.graph, view.paths));
+    SONDE_TRY(readMemory(trace, view));
+  SONDE_TRY(findPaths(trace, view));
+  SONDE_TRY_ASSIGN(view.parts, critical::partsOf(trace, view.trace.graph, view.paths));
   if (criticalPath_) {
-    SONDE_TRY_ASSIGN(view.seconds,
-                     critical::secondPartsOf(job.database(), view.trace.graph, view.paths));
+    SONDE_TRY_ASSIGN(view.seconds, critical::secondPartsOf(trace, view.trace.graph, view.paths));
   }
   view.shares = critical::sharesOf(view.parts);
   view.slacks = critical::laneSlacks(view.trace.graph, view.paths);
@@ -156,7 +154,10 @@ Result<void> GraphCommand::show(const GraphView& view) const {
 int GraphCommand::run() {
   if (const auto plot = checkPlot(); !plot)
     return fail(name(), plot.error());
-  const auto view = read();
+  auto job = Job::open(name(), traces_);
+  if (!job)
+    return fail(name(), job.error());
+  const auto view = read(job->database());
   if (!view)
     return failToAnswer(name(), view.error());
   if (const auto done = show(*view); !done)

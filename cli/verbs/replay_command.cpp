@@ -143,7 +143,7 @@ class ReplayCommand : public Command {
 
  private:
   Result<void> checkOutput() const;
-  Result<ReplayReport> read();
+  Result<ReplayReport> read(const store::Database& trace);
   Result<ReplayReport> readOperations(const store::Database& trace) const;
   Result<void> write(const store::Database& trace, const engine::graph::TraceGraph& graph) const;
   Result<void> write(const store::Database& trace,
@@ -212,24 +212,25 @@ void ReplayCommand::noteFaults(const engine::graph::TraceGraph& graph) {
       faults_ += fmt::format("{}: {}\n", humanCount(each.violations), each.text);
 }
 
-Result<ReplayReport> ReplayCommand::read() {
-  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
-  SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
+Result<ReplayReport> ReplayCommand::read(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(trace));
   if (hasOperations)
-    return readOperations(job.database());
-  SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(job.database()));
+    return readOperations(trace);
+  SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(trace));
   noteFaults(graph);
-  SONDE_TRY_ASSIGN(ReplayReport report,
-                   engine::replay::replayReport(job.database(), graph, judge_));
+  SONDE_TRY_ASSIGN(ReplayReport report, engine::replay::replayReport(trace, graph, judge_));
   if (!output_.empty())
-    SONDE_TRY(write(job.database(), graph));
+    SONDE_TRY(write(trace, graph));
   return report;
 }
 
 int ReplayCommand::run() {
   if (const auto output = checkOutput(); !output)
     return fail(name(), output.error());
-  const auto report = read();
+  auto job = Job::open(name(), traces_);
+  if (!job)
+    return fail(name(), job.error());
+  const auto report = read(job->database());
   if (!report)
     return failToAnswer(name(), report.error());
   if (format_ == Format::Json)

@@ -52,7 +52,8 @@ class WhatifCommand : public Command {
 
  private:
   Result<void> checkOutput() const;
-  Result<whatif::Answer> answer(const std::vector<whatif::Question>& questions) const;
+  Result<whatif::Answer> answer(const store::Database& trace,
+                                const std::vector<whatif::Question>& questions) const;
   Result<void> write(const store::Database& trace,
                      const engine::graph::TraceGraph& graph,
                      const whatif::Answer& answer) const;
@@ -86,16 +87,16 @@ Result<void> WhatifCommand::write(const store::Database& trace,
                                  .progress = ProgressBar::progress()});
 }
 
-Result<whatif::Answer> WhatifCommand::answer(const std::vector<whatif::Question>& questions) const {
-  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
-  SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(job.database()));
+Result<whatif::Answer> WhatifCommand::answer(const store::Database& trace,
+                                             const std::vector<whatif::Question>& questions) const {
+  SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(trace));
   if (hasOperations && !output_.empty())
     return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
   SONDE_TRY_ASSIGN(const engine::operations::JobGraph graph,
-                   engine::operations::readJob(job.database(), false));
-  SONDE_TRY_ASSIGN(whatif::Answer answer, whatif::answer(job.database(), graph.trace, questions));
+                   engine::operations::readJob(trace, false));
+  SONDE_TRY_ASSIGN(whatif::Answer answer, whatif::answer(trace, graph.trace, questions));
   if (!output_.empty())
-    SONDE_TRY(write(job.database(), graph.trace, answer));
+    SONDE_TRY(write(trace, graph.trace, answer));
   return answer;
 }
 
@@ -111,7 +112,10 @@ int WhatifCommand::run() {
   }
   if (const auto output = checkOutput(); !output)
     return fail(name(), output.error());
-  const auto found = answer(*questions);
+  auto job = Job::open(name(), traces_);
+  if (!job)
+    return fail(name(), job.error());
+  const auto found = answer(job->database(), *questions);
   if (!found)
     return failToAnswer(name(), found.error());
   if (format_ == Format::Json)

@@ -37,6 +37,18 @@ class UnreadableTrace : public Refusals {
       {"newer.sonde", "has schema 99"}};
 };
 
+TEST_F(Refusals, AMissingTraceIsStatus3OfVerbsThatAnswer) {
+  const std::string file = folder_ / "missing.sonde";
+  const std::vector<std::vector<std::string>> calls = {
+      {"graph", file}, {"replay", file}, {"whatif", file, "--no-stragglers"}};
+  for (const auto& call : calls) {
+    const Finished finished = sonde(call);
+    SCOPED_TRACE(call.front());
+    expectRefusal(finished, call.front(), 3);
+    EXPECT_THAT(finished.err, HasSubstr("missing.sonde"));
+  }
+}
+
 TEST_F(UnreadableTrace, IsStatus3AndOneLineOfEveryVerb) {
   const std::string out = folder_ / "out.sonde";
   for (const auto& [name, what] : files_) {
@@ -46,6 +58,9 @@ TEST_F(UnreadableTrace, IsStatus3AndOneLineOfEveryVerb) {
         {"breakdown", file},
         {"diff", file, file},
         {"check", file},
+        {"graph", file},
+        {"replay", file},
+        {"whatif", file, "--no-stragglers"},
         {"sql", file, "SELECT 1"},
         {"merge", "-o", out, file},
         {"trim", file, "-o", out, "--iterations", "1-2"}};
