@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,7 +58,7 @@ class GraphCommand : public Command {
   int run() override;
 
  private:
-  Result<void> checkPlot() const;
+  Result<void> checkOptions() const;
   Result<void> findPaths(const store::Database& trace, GraphView& view) const;
   Result<void> readMemory(const store::Database& trace, GraphView& view) const;
   Result<GraphView> read(const store::Database& trace) const;
@@ -72,6 +73,19 @@ class GraphCommand : public Command {
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
 };
+
+// "iterations 3 to 12", whose numbers may have gaps.
+std::string iterationsText(const std::vector<engine::graph::IterationNodes>& iterations) {
+  if (iterations.empty())
+    return "no iterations";
+  const auto [first, last] = std::minmax_element(
+      iterations.begin(), iterations.end(), [](const auto& one, const auto& other) {
+        return one.number < other.number;
+      });
+  return first->number == last->number
+             ? fmt::format("only iteration {}", first->number)
+             : fmt::format("iterations {} to {}", first->number, last->number);
+}
 
 Result<void> GraphCommand::findPaths(const store::Database& trace, GraphView& view) const {
   if (!operation_.empty()) {
@@ -88,7 +102,9 @@ Result<void> GraphCommand::findPaths(const store::Database& trace, GraphView& vi
   if (!view.paths.empty())
     return {};
   return Error{ErrorCode::InvalidArgument,
-               fmt::format("there is no iteration {}: 'sonde report' lists them", iteration_)};
+               fmt::format("there is no iteration {}: the trace has {}",
+                           iteration_,
+                           iterationsText(view.trace.iterations))};
 }
 
 Result<void> GraphCommand::readMemory(const store::Database& trace, GraphView& view) const {
@@ -105,6 +121,7 @@ Result<void> GraphCommand::readMemory(const store::Database& trace, GraphView& v
 
 Result<GraphView> GraphCommand::read(const store::Database& trace) const {
   GraphView view;
+  view.operation = operation_;
   SONDE_TRY_ASSIGN(engine::operations::JobGraph graph,
                    engine::operations::readJob(trace, criticalPath_));
   view.trace = std::move(graph.trace);
@@ -122,7 +139,13 @@ Result<GraphView> GraphCommand::read(const store::Database& trace) const {
   return view;
 }
 
-Result<void> GraphCommand::checkPlot() const {
+Result<void> GraphCommand::checkOptions() const {
+  if (node_ >= 0 && !plot_.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 "--dot prints a part of the graph and draws no picture: leave out --plot"};
+  if (node_ >= 0 && format_ != Format::Table)
+    return Error{ErrorCode::InvalidArgument,
+                 "--dot prints Graphviz' own language: leave out --format"};
   if (plot_.empty())
     return {};
   SONDE_TRY(checkPlotName(plot_));
@@ -152,8 +175,8 @@ Result<void> GraphCommand::show(const GraphView& view) const {
 }
 
 int GraphCommand::run() {
-  if (const auto plot = checkPlot(); !plot)
-    return fail(name(), plot.error());
+  if (const auto options = checkOptions(); !options)
+    return fail(name(), options.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());

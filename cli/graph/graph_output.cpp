@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -18,6 +19,18 @@ namespace {
 
 namespace critical = engine::critical;
 using engine::graph::Graph;
+
+// Each cause has one colour in all pictures: those of Okabe and Ito, and three more.
+constexpr std::array<const char*, critical::kPathCauses> kCauseColours = {"#0072b2",   // host
+                                                                          "#e69f00",   // loader
+                                                                          "#f0e442",   // io
+                                                                          "#56b4e9",   // wait
+                                                                          "#009e73",   // device
+                                                                          "#cc79a7",   // copy
+                                                                          "#d55e00",   // transfer
+                                                                          "#332288",   // launch
+                                                                          "#661100",   // wake_up
+                                                                          "#999999"};  // gap
 
 std::string entityOf(const Graph& graph, engine::graph::LaneIndex index) {
   return engine::graph::entityOf(graph.lanes[index]);
@@ -44,6 +57,14 @@ std::string dotText(const std::string& text) {
     escaped += each;
   }
   return escaped;
+}
+
+// Whose paths these are: "60 iterations".
+std::string subjectOf(const GraphView& view) {
+  const auto count = static_cast<std::int64_t>(view.paths.size());
+  if (!view.operation.empty())
+    return fmt::format("{} '{}'", counted(count, "time", "times"), view.operation);
+  return view.paths.front().number ? counted(count, "iteration", "iterations") : "the whole trace";
 }
 
 // The time of all paths.
@@ -262,11 +283,7 @@ std::string textOf(const GraphView& view, bool withPath) {
   if (view.trace.iterationSource == engine::graph::IterationSource::Periodicity)
     text += "nothing marks the iterations: these are the repetitions of what the job does\n";
   text += fmt::format(
-      "\ncritical path of {}, {} in all\n",
-      view.paths.front().number
-          ? counted(static_cast<std::int64_t>(view.paths.size()), "iteration", "iterations")
-          : "the whole trace",
-      humanDuration(lengthOf(view.paths)));
+      "\ncritical path of {}, {} in all\n", subjectOf(view), humanDuration(lengthOf(view.paths)));
   Table table = pathTable(view);
   constexpr std::size_t kMostLines = 30;
   const std::size_t lines = table.rows.size();
@@ -278,7 +295,8 @@ std::string textOf(const GraphView& view, bool withPath) {
   Table slacks = slackTable(view);
   constexpr std::size_t kMostSlacks = 10;
   slacks.rows.resize(std::min(slacks.rows.size(), kMostSlacks));
-  text += "\nthreads and streams with the least slack, mean of the iterations\n";
+  text += fmt::format("\nthreads and streams with the least slack{}\n",
+                      view.operation.empty() ? ", mean of the iterations" : "");
   text += renderText(slacks, 2, 120);
   if (!view.stragglers.empty())
     text +=
@@ -292,29 +310,23 @@ std::string textOf(const GraphView& view, bool withPath) {
 exports::BarChart chartOf(const GraphView& view, const std::string& title) {
   exports::BarChart chart;
   chart.title = title;
-  chart.notes = {
-      "The critical path of the iterations: how long each rank held up the job, by cause."};
+  chart.notes = {fmt::format(
+      "The critical path of {}: how long each rank held up the job, by cause.", subjectOf(view))};
   std::map<std::int64_t, std::map<critical::PathCause, std::int64_t>> ranks;
-  std::map<critical::PathCause, std::int64_t> causes;
+  std::map<critical::PathCause, std::size_t> series;
   for (const critical::PathShare& each : view.shares) {
     ranks[view.trace.graph.lanes[each.lane].rank][each.cause] += each.ns;
-    causes[each.cause] += each.ns;
+    series[each.cause] = 0;
   }
-  std::map<critical::PathCause, std::size_t> series;
-  for (const auto& [cause, ns] : causes) {
-    series[cause] = std::min(chart.series.size(), exports::kMostSeries);
-    if (chart.series.size() <= exports::kMostSeries)
-      chart.series.emplace_back(chart.series.size() < exports::kMostSeries ? critical::nameOf(cause)
-                                                                           : "others");
+  for (auto& [cause, index] : series) {
+    index = chart.series.size();
+    chart.series.emplace_back(critical::nameOf(cause));
+    chart.colours.emplace_back(kCauseColours.at(static_cast<std::size_t>(cause)));
   }
-  chart.lastIsRest = causes.size() > exports::kMostSeries;
   for (const auto& [rank, parts] : ranks) {
     exports::BarChart::Bar bar;
-    for (std::size_t i = 0; i < chart.series.size(); ++i)
-      bar.parts.push_back({i, 0, 0});
     for (const auto& [cause, ns] : parts) {
-      bar.parts[series[cause]].ns += ns;
-      bar.parts[series[cause]].rawNs += ns;
+      bar.parts.push_back({series[cause], ns, ns});
       bar.ns += ns;
     }
     bar.lowNs = bar.highNs = bar.rawNs = bar.ns;

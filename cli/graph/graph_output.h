@@ -22,6 +22,7 @@ namespace sonde::cli {
 // The graph and the critical path of one trace, as the verb shows them.
 struct GraphView {
   engine::graph::TraceGraph trace;
+  std::string operation;  // whose paths these are; empty: those of iterations
   std::vector<engine::critical::IterationPath> paths;
   std::vector<engine::critical::PathPart> parts;                     // of all paths
   std::vector<std::optional<engine::critical::SecondPart>> seconds;  // by path

@@ -1,19 +1,36 @@
 // `sonde graph` with small traces of known numbers.
 #include "analysis/store/database.h"
+#include "cli/graph/graph_output.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace sonde::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-using GraphVerb = Verbs;
+class GraphVerb : public Verbs {
+ protected:
+  // A process without a rank, which ran an operator and nothing else.
+  std::string bare() {
+    const std::string path = folder_ / "bare.sonde";
+    test::TraceBuilder trace(path);
+    const auto host = trace.add(model::Host{.name = "h", .bootId = "b"});
+    const auto process = trace.add(model::Process{.hostId = host, .pid = 31304});
+    const auto thread = trace.add(model::Thread{.processId = process, .tid = 31304});
+    trace.slice(thread, model::SliceKind::Operator, "aten::mm", {0, 100});
+    trace.finish();
+    return path;
+  }
+};
 
 TEST_F(GraphVerb, ListsThePeakOfMemory) {
   const std::string path = write(3);
@@ -98,6 +115,72 @@ TEST_F(GraphVerb, SaysWhyItNamesNoStraggler) {
     words.insert(words.end(), traces.begin(), traces.end());
     EXPECT_TRUE(jsonOf(sonde(words))["stragglers_reason"].is_null()) << traces.size();
   }
+}
+
+TEST_F(GraphVerb, NamesTheIterationsThatThereAre) {
+  const auto refused = sonde({"graph", write(0), "--iteration", "30"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err,
+            "sonde graph: there is no iteration 30: the trace has iterations 0 to 29\n");
+  test::TrainingRun run;
+  run.iterations = 1;
+  const auto other = sonde({"graph", write(0, run), "--iteration", "7"});
+  EXPECT_EQ(other.err, "sonde graph: there is no iteration 7: the trace has only iteration 0\n");
+  const auto none = sonde({"graph", bare(), "--iteration", "0"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.err, "sonde graph: there is no iteration 0: the trace has no iterations\n");
+}
+
+TEST_F(GraphVerb, ANodeHasNeitherPictureNorOtherFormats) {
+  const std::string path = write(0);
+  const std::string picture = folder_ / "path.svg";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--plot", picture}, {"--format", "json"}, {"--format", "csv"}}) {
+    std::vector<std::string> all = {"graph", path, "--dot", "1"};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto refused = sonde(all);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("leave out " + words.front()));
+  }
+  EXPECT_FALSE(std::filesystem::exists(picture));
+  EXPECT_THAT(sonde({"graph", path, "--dot", "1"}).out, HasSubstr("digraph sonde {"));
+}
+
+TEST_F(GraphVerb, SaysWhosePathsTheseAre) {
+  const std::string path = write(0);
+  const auto note = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"graph", path, "-f", "--plot", folder_ / "path.svg"};
+    all.insert(all.end(), words.begin(), words.end());
+    EXPECT_EQ(sonde(all).status, 0);
+    return test::readText(folder_ / "path.svg");
+  };
+  const auto text = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"graph", path, "--critical-path"};
+    all.insert(all.end(), words.begin(), words.end());
+    return sonde(all).out;
+  };
+  EXPECT_THAT(text({}), HasSubstr("critical path of 30 iterations, "));
+  EXPECT_THAT(text({"--operation", "backward"}),
+              HasSubstr("critical path of 30 times 'backward', "));
+  EXPECT_THAT(note({"--operation", "backward"}),
+              HasSubstr("The critical path of 30 times 'backward': how long"));
+  EXPECT_THAT(note({"--operation", "backward", "--iteration", "3"}),
+              HasSubstr("The critical path of 1 time 'backward': how long"));
+  EXPECT_THAT(note({}), HasSubstr("The critical path of 30 iterations: how long"));
+}
+
+TEST_F(GraphVerb, EachCauseHasItsColour) {
+  GraphView view;
+  view.paths.emplace_back();
+  view.trace.graph.lanes = {{.rank = 3}};
+  using engine::critical::PathCause;
+  view.shares = {{0, PathCause::Gap, "", 2, 1, 0.4}, {0, PathCause::Device, "gemm", 3, 1, 0.6}};
+  const exports::BarChart chart = chartOf(view, "title");
+  EXPECT_THAT(chart.series, ElementsAre("device", "gap"));
+  EXPECT_THAT(chart.colours, ElementsAre("#009e73", "#999999"));
+  EXPECT_THAT(exports::svgOf(chart), HasSubstr("#009e73"));
+  EXPECT_THAT(exports::svgOf(chart), Not(HasSubstr("#0072b2")));
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ class Drawing {
   }
   double x(std::int64_t ns) const { return x(static_cast<double>(ns)); }
   const char* colourOf(std::size_t series) const {
+    if (series < chart_.colours.size())
+      return chart_.colours[series].c_str();
     const bool isRest = chart_.lastIsRest && series + 1 == chart_.series.size();
     return isRest || series >= kColours.size() ? kRest : kColours.at(series);
   }

@@ -30,11 +30,12 @@ struct BarChart {
   };
 
   std::string title;
-  std::vector<std::string> notes;   // a line each, below the title
-  std::vector<std::string> series;  // for the legend; the last may stand for several
-  bool lastIsRest = false;          // … and it does
-  bool corrected = false;           // false: the bars are as recorded; no second bar
-  std::vector<Group> groups;        // from top to bottom
+  std::vector<std::string> notes;    // a line each, below the title
+  std::vector<std::string> series;   // for the legend; the last may stand for several
+  std::vector<std::string> colours;  // of the series, as "#rrggbb"; empty: by their order
+  bool lastIsRest = false;           // … and it does
+  bool corrected = false;            // false: the bars are as recorded; no second bar
+  std::vector<Group> groups;         // from top to bottom
 };
 
 // For this many series and a rest, colours stay distinct with any kind of colour vision.
