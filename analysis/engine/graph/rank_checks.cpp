@@ -73,7 +73,7 @@ Check missingIterations(const std::set<std::int64_t>& ranks,
 
 std::map<std::int64_t, std::set<IterationName>> iterationsOfRanks(
     const std::vector<IterationNodes>& iterations) {
-  std::map<std::int64_t, std::set<std::int64_t>> found;
+  std::map<std::int64_t, std::set<IterationName>> found;
   for (const IterationNodes& each : iterations)
     if (each.rank >= 0)
       found[each.rank].insert({each.number, each.occurrence});
