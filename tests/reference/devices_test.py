@@ -223,7 +223,9 @@ class DevicesTest(unittest.TestCase):
         for arrival in arrivals:
             self.assertEqual(arrival["wait_ns"] + arrival["transfer_ns"], arrival["ns"])
         waiting, total = (sum(arrival[key] for arrival in arrivals) for key in ("wait_ns", "ns"))
-        self.assertEqual((round(waiting / 1e6, 1), round(total / 1e6, 1)), (46.8, 48.5))
+        # Published from clocks that are not aligned.
+        self.assertAlmostEqual(waiting / 1e6, 46.8, delta=0.1)
+        self.assertEqual(round(total / 1e6, 1), 48.5)
         self.assertAlmostEqual(waiting / total, 0.965, delta=0.0005)
 
     def test_memory_peaks_are_those_that_pytorch_counted(self):
