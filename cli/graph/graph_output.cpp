@@ -190,7 +190,7 @@ nlohmann::json iterationsOf(const GraphView& view) {
   for (std::size_t i = 0; i < view.paths.size(); ++i) {
     const critical::IterationPath& each = view.paths[i];
     all.push_back({{"iteration", each.number ? nlohmann::json(*each.number) : nlohmann::json()},
-                   {"rank", each.rank},
+                   {"rank", each.rank < 0 ? nlohmann::json() : nlohmann::json(each.rank)},
                    {"ns", each.lengthNs()},
                    {"second_path", secondOf(view, i)}});
   }

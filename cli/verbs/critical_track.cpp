@@ -53,7 +53,7 @@ PathSpan spanOf(const engine::graph::Lane& lane, const PathPart& part, const Ite
     if (lane.rank >= 0)
       args["rank"] = lane.rank;
     else
-      args["process"] = lane.processId;
+      args["process"] = lane.pid;
   }
   PathSpan span;
   span.category = critical::nameOf(part.cause);

@@ -38,7 +38,9 @@ Table rankTable(const ReplayReport& report) {
                durationColumn("replayed_ns", "replayed")},
               {}};
   for (const engine::replay::RankReplay& each : report.ranks)
-    table.rows.push_back({each.rank, wholeNs(each.measuredNs), wholeNs(each.replayedNs)});
+    table.rows.push_back({each.rank < 0 ? Cell() : Cell(each.rank),
+                          wholeNs(each.measuredNs),
+                          wholeNs(each.replayedNs)});
   return table;
 }
 

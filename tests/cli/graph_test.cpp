@@ -131,6 +131,24 @@ TEST_F(GraphVerb, NamesTheIterationsThatThereAre) {
   EXPECT_EQ(none.err, "sonde graph: there is no iteration 0: the trace has no iterations\n");
 }
 
+TEST_F(GraphVerb, AProcessWithoutARankHasItsPid) {
+  const json graph = jsonOf(sonde({"graph", bare(), "--critical-path", "--format", "json"}));
+  EXPECT_EQ(graph["critical_path"][0]["entity"], "process 31304, thread 31304");
+}
+
+TEST_F(GraphVerb, ARankThatIsMissingIsNull) {
+  const std::string path = write(0);
+  {
+    auto trace = test::must(store::Database::open(path, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE process SET rank = NULL"));
+  }
+  const json graph = jsonOf(sonde({"graph", path, "--critical-path", "--format", "json"}));
+  ASSERT_EQ(graph["iterations"].size(), 30U);
+  EXPECT_TRUE(graph["iterations"][0]["rank"].is_null()) << graph["iterations"][0];
+  EXPECT_THAT(sonde({"replay", path, "--format", "csv"}).out,
+              HasSubstr("replayed_ns\r\n,100000000,100000000\r\n"));
+}
+
 TEST_F(GraphVerb, ANodeHasNeitherPictureNorOtherFormats) {
   const std::string path = write(0);
   const std::string picture = folder_ / "path.svg";

@@ -13,8 +13,16 @@ const char* nameOf(NodeKind kind) noexcept {
 }
 
 const char* nameOf(EdgeKind kind) noexcept {
-  static constexpr std::array<const char*, kEdgeKinds> kNames = {
-      "order", "launch", "sync", "stream_wait", "handoff", "message", "arrival", "release", "data", "queue"};
+  static constexpr std::array<const char*, kEdgeKinds> kNames = {"order",
+                                                                 "launch",
+                                                                 "sync",
+                                                                 "stream_wait",
+                                                                 "handoff",
+                                                                 "message",
+                                                                 "arrival",
+                                                                 "release",
+                                                                 "data",
+                                                                 "queue"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -23,7 +31,7 @@ std::string entityOf(const Lane& lane) {
     return "all ranks";
   return fmt::format("{} {}, {}",
                      lane.rank >= 0 ? "rank" : "process",
-                     lane.rank >= 0 ? lane.rank : lane.processId,
+                     lane.rank >= 0 ? lane.rank : lane.pid,
                      lane.name);
 }
 

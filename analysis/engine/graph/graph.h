@@ -43,10 +43,11 @@ struct Lane {
   // A thread does this where it recorded nothing.
   Background background = Background::Computes;
   std::int64_t backgroundNameId = 0;  // of table string; 0: none
+  std::int64_t pid = 0;               // the number of its process, for people
 };
 
-// As people read it: "rank 3, stream 7". The host, device and communication threads of a rank are
-// apart by their names.
+// As people read it: "rank 3, stream 7", "process 4711, thread 4711". The host, device and
+// communication threads of a rank are apart by their names.
 std::string entityOf(const Lane& lane);
 
 enum class NodeKind : std::uint8_t {

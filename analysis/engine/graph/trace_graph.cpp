@@ -41,10 +41,11 @@ struct LaneRow {
   std::int64_t id = 0;
   std::int64_t processId = 0;
   std::int64_t hostId = 0;
+  std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
   std::string name;
 
-  SONDE_COLUMNS(id, processId, hostId, rank, name)
+  SONDE_COLUMNS(id, processId, hostId, pid, rank, name)
 };
 
 struct DeviceWork {
@@ -58,11 +59,13 @@ struct DeviceWork {
 };
 
 constexpr const char* kThreads =
-    "SELECT t.id, t.process_id, p.host_id, p.rank, iif(t.name LIKE 'thread %', t.name, 'thread ' "
+    "SELECT t.id, t.process_id, p.host_id, p.pid, p.rank, iif(t.name LIKE 'thread %', t.name, "
+    "'thread ' "
     "|| t.tid || coalesce(' ' "
     "|| nullif(t.name, ''), '')) AS name FROM thread t JOIN process p ON p.id = t.process_id";
 constexpr const char* kStreams =
-    "SELECT t.id, t.process_id, p.host_id, p.rank, iif(t.name LIKE 'stream %', t.name, 'stream ' "
+    "SELECT t.id, t.process_id, p.host_id, p.pid, p.rank, iif(t.name LIKE 'stream %', t.name, "
+    "'stream ' "
     "|| t.number || "
     "coalesce(' ' || nullif(t.name, ''), '')) AS name FROM stream t JOIN process p ON p.id = "
     "t.process_id";
@@ -148,8 +151,10 @@ class Reader {
 
   Result<void> addLanes() {
     std::vector<Lane> lanes(lanes_.count);
+    std::map<std::int64_t, std::int64_t> pids;  // by process
     const auto describe = [&](LaneKind kind, LaneIndex index, const LaneRow& row) {
       hosts_[row.processId] = row.hostId;
+      pids[row.processId] = row.pid;
       if (index != waits::kNoLane)
         lanes[index] = {kind, row.id, row.processId, row.hostId, row.rank.value_or(-1), row.name};
     };
@@ -175,8 +180,10 @@ class Reader {
       }
     }
     proxySteps_.describe(lanes);
-    for (const Lane& lane : lanes)
+    for (Lane& lane : lanes) {
+      lane.pid = pids[lane.processId];
       builder_.addLane(lane);
+    }
     builder_.addLane({.kind = LaneKind::Meetings});
     return {};
   }
