@@ -4,7 +4,10 @@
 #include "analysis/engine/critical/path_parts.h"
 #include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/operations/operation_rows.h"
-#include "base/result.h"
+#include "analysis/engine/report/path_report.h"
+#include "cli/text/table.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,8 +23,6 @@ namespace critical = engine::critical;
 using critical::IterationPath;
 using critical::PathPart;
 using exports::PathSpan;
-
-constexpr std::int64_t kMostEvents = 1'000'000;
 
 // Iterations that overlap get different lanes, each the first free one.
 std::vector<std::int64_t> lanesOf(const std::vector<IterationPath>& paths) {
@@ -64,14 +65,18 @@ PathSpan spanOf(const engine::graph::Lane& lane, const PathPart& part, const Ite
   return span;
 }
 
-Result<std::vector<PathSpan>> read(const store::Database& trace) {
-  std::vector<PathSpan> spans;
+}  // namespace
+
+Result<std::vector<PathSpan>> criticalTrack(const store::Database& trace) {
+  using engine::report::kMostPathEvents;
   SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(trace));
   SONDE_TRY_ASSIGN(const std::int64_t events,
                    trace.queryInteger("SELECT (SELECT count(*) FROM slice) + (SELECT count(*) FROM "
                                       "kernel) + (SELECT count(*) FROM copy)"));
-  if (hasOperations || events > kMostEvents)
-    return spans;
+  if (hasOperations)
+    return notFound("the path of an operation-level trace is not that of the measured times");
+  if (events > kMostPathEvents)
+    return notFound(fmt::format("the trace has more than {} events", humanCount(kMostPathEvents)));
   SONDE_TRY_ASSIGN(const engine::graph::TraceGraph graph, engine::graph::readGraph(trace));
   std::vector<IterationPath> paths = critical::pathsOf(graph);
   std::stable_sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
@@ -79,18 +84,12 @@ Result<std::vector<PathSpan>> read(const store::Database& trace) {
   });
   SONDE_TRY_ASSIGN(const std::vector<PathPart> parts, critical::partsOf(trace, graph.graph, paths));
   const std::vector<std::int64_t> lanes = lanesOf(paths);
+  std::vector<PathSpan> spans;
   for (const PathPart& part : parts) {
     spans.push_back(spanOf(graph.graph.lanes[part.lane], part, paths[part.path]));
     spans.back().lane = lanes[part.path];
   }
   return spans;
-}
-
-}  // namespace
-
-std::vector<PathSpan> criticalTrack(const store::Database& trace) {
-  auto spans = read(trace);
-  return spans ? *std::move(spans) : std::vector<PathSpan>();
 }
 
 }  // namespace sonde::cli

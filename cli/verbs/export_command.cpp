@@ -85,7 +85,11 @@ Result<void> ExportCommand::write(const store::Database& trace) {
   SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(output_, force_));
   if (target_ == Target::Perfetto) {
     progress("looking for the critical path", 0);
-    SONDE_TRY(exports::exportPerfetto(trace, output, progress, criticalTrack(trace)));
+    auto path = criticalTrack(trace);
+    if (!path)
+      complain(name(), fmt::format("no track of the critical path: {}", path.error().message));
+    SONDE_TRY(exports::exportPerfetto(
+        trace, output, progress, path ? *std::move(path) : std::vector<exports::PathSpan>()));
   } else {
     const auto write = target_ == Target::Chrome ? &exports::exportChrome : &exports::exportFolded;
     SONDE_TRY(write(trace, output, progress));

@@ -12,13 +12,12 @@ namespace {
 using exports::PathSpan;
 using nlohmann::json;
 using test::must;
-using ::testing::IsEmpty;
 
 class CriticalTrack : public Verbs {};
 
 TEST_F(CriticalTrack, HasThePartsOfAllIterationsWithoutHoles) {
   test::TrainingRun run;
-  const auto spans = criticalTrack(must(store::openTrace(write(0, run))));
+  const auto spans = must(criticalTrack(must(store::openTrace(write(0, run)))));
   ASSERT_FALSE(spans.empty());
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -58,21 +57,24 @@ TEST_F(CriticalTrack, IterationsThatOverlapHaveLanesOfTheirOwn) {
     }
     trace.finish();
   }
-  const auto spans = criticalTrack(must(store::openTrace(path)));
+  const auto spans = must(criticalTrack(must(store::openTrace(path))));
   ASSERT_EQ(spans.size(), 2U);
   EXPECT_EQ(spans[0].lane, 0);
   EXPECT_EQ(spans[1].lane, 1);
 }
 
-TEST_F(CriticalTrack, IsEmptyWithoutAGraph) {
-  EXPECT_THAT(criticalTrack(must(store::Database::inMemory())), IsEmpty());
+TEST_F(CriticalTrack, IsMissingWithANoteWithoutAGraph) {
+  EXPECT_FALSE(criticalTrack(must(store::Database::inMemory())));
   const std::string path = folder_ / "t.sonde";
   {
     test::TraceBuilder trace(path);
     trace.finish();
   }
-  EXPECT_THAT(criticalTrack(must(store::openTrace(path))), IsEmpty());
-  EXPECT_EQ(sonde({"export", path, "--to", "perfetto", "-o", folder_ / "t.pftrace"}).status, 0);
+  EXPECT_FALSE(criticalTrack(must(store::openTrace(path))));
+  const auto exported = sonde({"export", path, "--to", "perfetto", "-o", folder_ / "t.pftrace"});
+  EXPECT_EQ(exported.status, 0);
+  EXPECT_THAT(exported.err,
+              ::testing::StartsWith("sonde export: no track of the critical path: the trace has "));
 }
 
 TEST_F(CriticalTrack, IsExportedToPerfettoAlone) {

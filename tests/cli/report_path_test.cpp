@@ -70,9 +70,9 @@ TEST_F(ReportPath, IsNotLookedForInLargeTraces) {
   EXPECT_EQ(least.iterations, 30);
   const PathReport none = engine::report::readPaths(trace, engine::report::kMostPathEvents + 1);
   EXPECT_EQ(none.iterations, 0);
-  EXPECT_THAT(none.reason, HasSubstr("more than 250000 events"));
+  EXPECT_THAT(none.reason, HasSubstr("more than 1000000 events"));
   EXPECT_THAT(pathLines(none),
-              ElementsAre("Path       not looked for above 250,000 events: sonde graph "
+              ElementsAre("Path       not looked for above 1,000,000 events: sonde graph "
                           "--critical-path"));
 }
 

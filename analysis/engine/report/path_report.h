@@ -13,8 +13,9 @@
 
 namespace sonde::engine::report {
 
-// A graph takes about as long as all the rest of a report, so a larger trace goes without.
-inline constexpr std::int64_t kMostPathEvents = 250'000;
+// A graph takes some 400 bytes for each event, and about as long as all the rest of a report. So a
+// larger trace goes without.
+inline constexpr std::int64_t kMostPathEvents = 1'000'000;
 
 struct PathCauseShare {
   critical::PathCause cause = critical::PathCause::Host;
