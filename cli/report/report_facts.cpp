@@ -83,6 +83,8 @@ Lines headLines(const metrics::RunFacts& facts, bool full) {
                           dateText(facts.originNs),
                           humanDuration(facts.wallNs),
                           facts.finished ? "" : " · unfinished recording"));
+  if (!facts.replayed.empty())
+    appendLines(lines, fmt::format("times are those of a replay ({})", facts.replayed));
   const Lines metadata =
       metadataLines(facts, full ? std::numeric_limits<std::size_t>::max() : kMetadataRows);
   lines.insert(lines.end(), metadata.begin(), metadata.end());

@@ -116,24 +116,26 @@ void addTimes(const RankReport& rank, std::int64_t originNs, json& document) {
 }  // namespace
 
 json reportJson(const JobReport& report, bool full) {
-  json document = {{"schema", 1},
-                   {"origin_ns", std::to_string(report.facts.originNs)},
-                   {"job", report.facts.job},
-                   {"command", report.facts.command},
-                   {"wall_ns", report.facts.wallNs},
-                   {"standstill", standstillJson(report.standstill)},
-                   {"metadata", metadataJson(report.facts)},
-                   {"ranks", json::array()},
-                   {"iterations", json::array()},
-                   {"operations", json::array()},
-                   {"traffic", trafficJson(report)},
-                   {"scalars", json::array()},
-                   {"threads", threadsJson(report)},
-                   {"python", pythonJson(report)},
-                   {"throughput", throughputJson(report)},
-                   {"recording_cost", costJson(report.recordingCost)},
-                   {"critical_path", pathJson(report.path)},
-                   {"dropped", json::object()}};
+  json document = {
+      {"schema", 1},
+      {"origin_ns", std::to_string(report.facts.originNs)},
+      {"job", report.facts.job},
+      {"command", report.facts.command},
+      {"wall_ns", report.facts.wallNs},
+      {"replayed", report.facts.replayed.empty() ? json() : json(report.facts.replayed)},
+      {"standstill", standstillJson(report.standstill)},
+      {"metadata", metadataJson(report.facts)},
+      {"ranks", json::array()},
+      {"iterations", json::array()},
+      {"operations", json::array()},
+      {"traffic", trafficJson(report)},
+      {"scalars", json::array()},
+      {"threads", threadsJson(report)},
+      {"python", pythonJson(report)},
+      {"throughput", throughputJson(report)},
+      {"recording_cost", costJson(report.recordingCost)},
+      {"critical_path", pathJson(report.path)},
+      {"dropped", json::object()}};
   for (const RankReport& rank : report.ranks) {
     document["ranks"].push_back(rankJson(rank));
     addTimes(rank, report.facts.originNs, document);

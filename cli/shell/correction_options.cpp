@@ -2,6 +2,7 @@
 
 #include "cli/shell/cost_file.h"
 
+#include <cstdint>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -40,7 +41,9 @@ Result<std::optional<engine::correction::CostSet>> measuredCosts(const Correctio
 
 Result<engine::metrics::Clocks> readClocks(const CorrectionOptions& options,
                                            const store::Database& trace) {
-  if (options.raw)
+  SONDE_TRY_ASSIGN(const std::int64_t isReplayed,
+                   trace.queryInteger("SELECT count(*) FROM meta WHERE key = 'replayed'"));
+  if (options.raw || (isReplayed > 0 && options.overhead.empty()))
     return engine::metrics::Clocks();
   SONDE_TRY_ASSIGN(const auto measured, measuredCosts(options, trace));
   return engine::metrics::Clocks::read(trace, measured ? &*measured : nullptr);

@@ -30,7 +30,7 @@ void addCorrectionOptions(CLI::App& app, CorrectionOptions& options, bool severa
 Result<std::optional<engine::correction::CostSet>> measuredCosts(const CorrectionOptions& options,
                                                                  const store::Database& trace);
 
-// With --raw only as recorded.
+// As recorded with --raw. Without --overhead also if the times are those of a replay.
 Result<engine::metrics::Clocks> readClocks(const CorrectionOptions& options,
                                            const store::Database& trace);
 

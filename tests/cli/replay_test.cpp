@@ -34,6 +34,23 @@ TEST_F(ReplayVerb, WritesTheMeasuredTimelineIfNothingIsPredicted) {
     EXPECT_EQ(sonde({verb, out}).status, 0) << verb;
 }
 
+TEST_F(ReplayVerb, ReportsSayThatTimesAreThoseOfAReplay) {
+  TrainingRun run;
+  run.scopeCostNs = 1000;
+  const std::string recorded = write(0, run);
+  const std::string out = folder_ / "out.sonde";
+  ASSERT_EQ(sonde({"replay", recorded, "-o", out}).status, 0);
+  const json before = jsonOf(sonde({"report", recorded, "--format", "json"}));
+  EXPECT_TRUE(before["replayed"].is_null());
+  EXPECT_LT(before["iterations"][0]["ns"], before["iterations"][0]["raw_ns"]);
+  const json after = jsonOf(sonde({"report", out, "--format", "json"}));
+  EXPECT_EQ(after["replayed"], "identity");
+  EXPECT_EQ(after["iterations"][0]["ns"], after["iterations"][0]["raw_ns"]);
+  const char* const head = "times are those of a replay (identity)\n";
+  EXPECT_THAT(sonde({"report", out}).out, HasSubstr(head));
+  EXPECT_THAT(sonde({"report", recorded}).out, ::testing::Not(HasSubstr(head)));
+}
+
 TEST_F(ReplayVerb, WritesTheIterationsThatItReports) {
   const std::string out = folder_ / "out.sonde";
   TrainingRun run;

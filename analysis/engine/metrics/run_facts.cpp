@@ -124,6 +124,7 @@ Result<void> readWarnings(const Database& trace, RunFacts& facts) {
 Result<RunFacts> readFacts(const Database& trace) {
   RunFacts facts;
   facts.job = metaOf(trace, "job").value_or("");
+  facts.replayed = metaOf(trace, "replayed").value_or("");
   facts.finished = metaOf(trace, "finished").has_value();
   const auto command = trace.queryText(
       "SELECT command FROM v_process WHERE parent_id IS NULL AND command <> ''"

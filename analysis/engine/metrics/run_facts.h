@@ -60,6 +60,7 @@ struct RunFacts {
   std::optional<double> recorderCpuSeconds;
   std::optional<std::int64_t> recorderBytes;     // of records read from the spool
   std::optional<std::int64_t> recorderRssBytes;  // peak memory, over all recorders of a job
+  std::string replayed;                          // how, if the times are those of a replay
   bool finished = true;                          // false: a recording that was not completed
 };
 
