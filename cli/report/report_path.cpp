@@ -63,6 +63,8 @@ Lines pathLines(const PathReport& path) {
                  fmt::format("critical path: {}{}",
                              fmt::join(causes, ", "),
                              path.straggler ? stragglerText(*path.straggler) : ""));
+  for (const engine::report::PathDoubt& each : path.doubts)
+    appendLabelled(lines, "", fmt::format("{}: {}", humanCount(each.violations), each.text));
   return lines;
 }
 
@@ -81,11 +83,15 @@ nlohmann::json pathJson(const PathReport& path) {
                  {"ns", path.straggler->ns},
                  {"share", path.straggler->share},
                  {"confidence", path.straggler->confidence}};
+  nlohmann::json checks = nlohmann::json::array();
+  for (const engine::report::PathDoubt& each : path.doubts)
+    checks.push_back({{"check", each.check}, {"violations", each.violations}, {"text", each.text}});
   return {{"iterations", path.iterations},
           {"ns", path.ns},
           {"causes", std::move(causes)},
           {"straggler", std::move(straggler)},
           {"straggler_reason", textOrNull(path.whyNoStraggler)},
+          {"checks", std::move(checks)},
           {"reason", textOrNull(path.reason)}};
 }
 

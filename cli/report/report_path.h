@@ -11,7 +11,7 @@ namespace sonde::cli {
 // One paragraph; empty if the trace has no iterations with a path.
 Lines pathLines(const engine::report::PathReport& path);
 
-// Its JSON: {iterations, ns, causes[] {cause, what, ns, share}, straggler, reason}.
+// Its JSON: {iterations, ns, causes[] {cause, what, ns, share}, straggler, checks[], reason}.
 nlohmann::json pathJson(const engine::report::PathReport& path);
 
 }  // namespace sonde::cli

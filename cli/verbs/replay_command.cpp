@@ -209,8 +209,8 @@ Result<ReplayReport> ReplayCommand::readOperations(const store::Database& trace)
 
 void ReplayCommand::noteFaults(const engine::graph::TraceGraph& graph) {
   for (const engine::graph::Check& each : graph.checks)
-    if (each.violations > 0 &&
-        (each.name == "mismatch" || each.name == "ranks" || each.name == "iterations"))
+    if (each.violations > 0 && (each.name == "mismatch" || each.name == "clocks" ||
+                                each.name == "ranks" || each.name == "iterations"))
       faults_ += fmt::format("{}: {}\n", humanCount(each.violations), each.text);
 }
 

@@ -100,5 +100,17 @@ TEST(ReportPathLines, NameTheLargestCausesAndTheSlowRank) {
   EXPECT_EQ(pathJson(path)["straggler"]["rank"], 3);
 }
 
+TEST_F(ReportPath, SaysThatCollectivesLackMembers) {
+  const std::string one = write(0);
+  const json found = jsonOf(sonde({"report", one, "--format", "json"}))["critical_path"];
+  ASSERT_EQ(found["checks"].size(), 1U) << found["checks"];
+  EXPECT_EQ(found["checks"][0]["check"], "partners");
+  EXPECT_EQ(found["checks"][0]["violations"], 60);
+  EXPECT_THAT(sonde({"report", one}).out,
+              HasSubstr("\n           60: collectives without all their members: give the traces"));
+  const auto both = sonde({"report", one, write(1), "--format", "json"});
+  EXPECT_EQ(jsonOf(both)["critical_path"]["checks"], json::array());
+}
+
 }  // namespace
 }  // namespace sonde::cli

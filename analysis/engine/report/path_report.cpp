@@ -26,6 +26,9 @@ Result<PathReport> read(const store::Database& trace) {
   const std::vector<critical::IterationPath> paths = critical::pathsOf(job.trace);
   SONDE_TRY_ASSIGN(const std::vector<critical::PathPart> parts,
                    critical::partsOf(trace, job.trace.graph, paths));
+  for (const graph::Check& each : job.trace.checks)
+    if (each.violations > 0 && (each.name == "partners" || each.name == "clocks"))
+      report.doubts.push_back({each.name, each.violations, each.text});
   report.iterations = static_cast<std::int64_t>(paths.size());
   for (const critical::IterationPath& each : paths)
     report.ns += each.lengthNs();

@@ -24,12 +24,20 @@ struct PathCauseShare {
   double share = 0;  // of all paths
 };
 
+// A check of the graph: in so many collectives it lacks the waits for other ranks.
+struct PathDoubt {
+  std::string check;  // a word for JSON
+  std::int64_t violations = 0;
+  std::string text;
+};
+
 struct PathReport {
   std::int64_t iterations = 0;         // that have a path; 0: `reason` says why
   std::int64_t ns = 0;                 // of their paths
   std::vector<PathCauseShare> causes;  // the longest first
   std::optional<stragglers::Straggler> straggler;
   std::string whyNoStraggler;  // empty: they were looked for
+  std::vector<PathDoubt> doubts;
   std::string reason;
   bool isTooLarge = false;  // the reason: the trace has too many events
 };
