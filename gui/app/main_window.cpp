@@ -178,6 +178,8 @@ void MainWindow::showTitle() {
     title += tr(" and %1 more").arg(names.size() - 4);
   if (models_.document.skeleton().unfinished)
     title += tr(" (unfinished recording, as it stood when it was opened)");
+  if (models_.document.skeleton().replayed)
+    title += tr(" (times of a replay)");
   setWindowTitle(names.isEmpty() ? title : title + QStringLiteral(" – Sonde"));
 }
 

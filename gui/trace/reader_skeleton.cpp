@@ -291,6 +291,8 @@ Result<void> SkeletonReader::readBounds() {
   skeleton.beginNs = first_;
   skeleton.endNs = last_;
   skeleton.originNs = first_;
+  SONDE_TRY(forEachRow("SELECT 1 FROM meta WHERE key = 'replayed'",
+                       [&](const store::Statement&) { skeleton.replayed = true; }));
   return forEachRow("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns'",
                     [&](const store::Statement& row) {
                       skeleton.originNs = std::min(row.integer(0), skeleton.beginNs);

@@ -156,6 +156,7 @@ struct Skeleton {
   std::int64_t events = 0;  // as the report counts them
   std::int64_t lost = 0;    // records that could not be kept
   bool unfinished = false;  // an unfinished recording; a snapshot of it is shown
+  bool replayed = false;    // the times are those of a replay
   // Ranks first, in order, and in each rank the busiest first; processes without events come last.
   std::vector<ProcessInfo> processes;
   std::vector<DeviceInfo> devices;        // by number

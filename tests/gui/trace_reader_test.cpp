@@ -23,6 +23,15 @@ TEST_F(TraceReaderTest, ReadsProcessesByRankWithTheirTracks) {
   EXPECT_EQ(skeleton.iterations.size(), 6U);
   EXPECT_EQ(skeleton.originNs, 1'000'000'000);
   EXPECT_FALSE(skeleton.unfinished);
+  EXPECT_FALSE(skeleton.replayed);
+}
+
+TEST_F(TraceReaderTest, KnowsThatTimesAreThoseOfAReplay) {
+  testing::writeTraining(file("a.sonde"), 1);
+  auto trace = store::Database::open(file("a.sonde"), store::Access::ReadWrite);
+  ASSERT_TRUE(trace);
+  ASSERT_TRUE(trace->exec("INSERT INTO meta VALUES ('replayed', 'odd')"));
+  EXPECT_TRUE(open(file("a.sonde")).replayed);
 }
 
 TEST_F(TraceReaderTest, WhatLostItsEndIsDrawnNoFurtherThanItCanReach) {
