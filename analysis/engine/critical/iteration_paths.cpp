@@ -27,6 +27,7 @@ IterationPath wholeTrace(const Graph& graph) {
 IterationPath lastOf(const Graph& graph, const JobIteration& iteration) {
   IterationPath found;
   found.number = iteration.number;
+  found.isWhole = iteration.isWhole;
   for (const IterationNodes& each : iteration.ranks) {
     const std::int64_t end = graph.endNs(each.last);
     if (found.last != graph::kNoNode && end <= found.endNs)

@@ -17,6 +17,7 @@ struct IterationPath {
   graph::NodeIndex last = graph::kNoNode;
   std::int64_t beginNs = 0;
   std::int64_t endNs = 0;
+  bool isWhole = true;        // as of JobIteration
   std::vector<Element> path;  // sums to endNs - beginNs
 
   std::int64_t lengthNs() const noexcept { return endNs - beginNs; }

@@ -18,15 +18,12 @@ namespace {
 using graph::Graph;
 using graph::TraceGraph;
 
-// The shares of the critical paths that nothing explains, without those of some iterations.
-Result<double> gapShareOf(const store::Database& trace,
-                          const TraceGraph& graph,
-                          const std::set<std::int64_t>& without) {
+// The shares of the critical paths that nothing explains, of iterations that all ranks have.
+Result<double> gapShareOf(const store::Database& trace, const TraceGraph& graph) {
   std::int64_t unknown = 0;
   std::int64_t total = 0;
   std::vector<critical::IterationPath> paths = critical::pathsOf(graph);
-  std::erase_if(paths,
-                [&](const auto& each) { return each.number && without.contains(*each.number); });
+  std::erase_if(paths, [](const auto& each) { return !each.isWhole; });
   SONDE_TRY_ASSIGN(const std::vector<critical::PathPart> parts,
                    critical::partsOf(trace, graph.graph, paths));
   for (const critical::PathPart& part : parts) {
@@ -51,13 +48,11 @@ class Judged {
   }
 
   bool isEmpty() const { return iterations_.empty(); }
-  // The numbers of iterations that not all ranks have.
-  std::set<std::int64_t> partial() const {
-    std::set<std::int64_t> numbers;
-    for (const JobIteration& each : iterations_)
-      if (!each.isWhole)
-        numbers.insert(each.number);
-    return numbers;
+  // How many iterations not all ranks have.
+  std::int64_t partial() const {
+    return std::count_if(iterations_.begin(), iterations_.end(), [](const JobIteration& each) {
+      return !each.isWhole;
+    });
   }
   // Whether a group has iterations to judge and to build from.
   bool canJudge() const { return comparisonOf(lengths(graph_.beginNs)).iterations > 0; }
@@ -204,7 +199,7 @@ Result<ReplayReport> replayReport(const store::Database& trace,
                                   Judge judge) {
   ReplayReport report;
   SONDE_TRY_ASSIGN(const Judged judged, Judged::read(trace, graph, judge));
-  report.leftOut = static_cast<std::int64_t>(judged.partial().size());
+  report.leftOut = judged.partial();
   if (judge == Judge::Odd && !judged.canJudge())
     return notFound(
         "--judge odd needs iterations with even and with odd numbers, of one structure and on all "
@@ -217,7 +212,7 @@ Result<ReplayReport> replayReport(const store::Database& trace,
     replayWhole(graph.graph, report);
   else
     judged.fill(report);
-  SONDE_TRY_ASSIGN(report.gapShare, gapShareOf(trace, graph, judged.partial()));
+  SONDE_TRY_ASSIGN(report.gapShare, gapShareOf(trace, graph));
   return report;
 }
 

@@ -80,5 +80,16 @@ TEST_F(Epochs, AreJudgedByTheirNumbersIfTheseDoNotRepeat) {
   EXPECT_DOUBLE_EQ(report.replayedNs, (200 + 400) / 2.0);
 }
 
+// Rank 1 ends after the first epoch.
+TEST_F(Epochs, ThatOneRankLacksAreLeftOut) {
+  addEpochs(rank(0), 0, 3);
+  addEpochs(rank(1), 0, 1);
+  const graph::TraceGraph trace = readAll();
+  const ReplayReport report = must(replayReport(*database_, trace, Judge::Identity));
+  EXPECT_EQ(report.iterations, 3);
+  EXPECT_EQ(report.leftOut, 6);
+  EXPECT_DOUBLE_EQ(report.measuredNs, 500);
+}
+
 }  // namespace
 }  // namespace sonde::engine::replay
