@@ -30,9 +30,21 @@ double errorOf(const NetworkModel& now,
   return kOfBandwidth + now.error * fitted / total;
 }
 
-NetworkModel changed(NetworkModel model, const Network& of) {
+// The part of an Ethernet link's bandwidth that TCP gives a program: frames have 1,514 bytes, of
+// which 1,448 are data.
+constexpr double kOfTcp = 1448.0 / 1514;
+
+Result<bool> usesTcp(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(
+      const std::int64_t found,
+      trace.queryInteger("SELECT EXISTS(SELECT 1 FROM transfer t JOIN channel c ON c.id = "
+                         "t.channel_id WHERE c.kind = 'tcp')"));
+  return found != 0;
+}
+
+NetworkModel changed(NetworkModel model, const Network& of, double efficiency) {
   if (of.bytesPerNs)
-    model.byteNs = 1 / *of.bytesPerNs;
+    model.byteNs = 1 / (*of.bytesPerNs * efficiency);
   if (of.bandwidthFactor)
     model.byteNs /= *of.bandwidthFactor;
   if (of.latencyNs)
@@ -52,6 +64,7 @@ Question network(Network of) {
           "the trace has no collectives of all their ranks, so the network's speed is unknown: "
           "give "
           "the traces of all ranks");
+    SONDE_TRY_ASSIGN(const bool isTcp, usesTcp(asking.trace));
     TransferEdits edits(asking.scenario);
     std::int64_t left = 0;
     double error = 0;
@@ -62,7 +75,7 @@ Question network(Network of) {
         ++left;
         continue;
       }
-      const NetworkModel then = changed(now->second, of);
+      const NetworkModel then = changed(now->second, of, isTcp && !each.isOnDevice ? kOfTcp : 1);
       const CollectiveCost cost = costOf(each.op, each.bytes, each.ranks);
       if (!edits.set(each, then.ns(cost), Origin::Modelled))
         ++left;
