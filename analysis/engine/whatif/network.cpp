@@ -3,6 +3,7 @@
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/network_model.h"
 #include "analysis/engine/whatif/transfer_edits.h"
+#include "analysis/store/read_rows.h"
 
 #include <fmt/format.h>
 
@@ -33,18 +34,41 @@ double errorOf(const NetworkModel& now,
 // The part of an Ethernet link's bandwidth that TCP gives a program: frames have 1,514 bytes, of
 // which 1,448 are data.
 constexpr double kOfTcp = 1448.0 / 1514;
+constexpr double kMostReceiveNs = 5;  // for a byte; a call that takes longer waited
 
-Result<bool> usesTcp(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(
-      const std::int64_t found,
-      trace.queryInteger("SELECT EXISTS(SELECT 1 FROM transfer t JOIN channel c ON c.id = "
-                         "t.channel_id WHERE c.kind = 'tcp')"));
-  return found != 0;
+struct Received {
+  std::int64_t bytes = 0;
+  std::int64_t durNs = 0;
+
+  SONDE_COLUMNS(bytes, durNs)
+};
+constexpr const char* kReceived =
+    "SELECT t.bytes, t.dur_ns FROM transfer t JOIN channel c ON c.id = t.channel_id WHERE c.kind = "
+    "'tcp' AND t.direction = 'receive' AND t.bytes >= 2048 AND t.dur_ns IS NOT NULL";
+
+// How a job's programs use its network.
+struct Sockets {
+  bool isTcp = false;
+  double receiveNs = 0;  // a processor's time for a byte, after the link has brought it
+};
+
+Result<Sockets> readSockets(const store::Database& trace) {
+  std::vector<double> perByte;
+  SONDE_TRY(store::forEach<Received>(trace, kReceived, [&](const Received& row) {
+    perByte.push_back(static_cast<double>(row.durNs) / static_cast<double>(row.bytes));
+  }));
+  if (perByte.empty())
+    return Sockets{};
+  const auto middle = perByte.begin() + static_cast<std::ptrdiff_t>(perByte.size() / 2);
+  std::nth_element(perByte.begin(), middle, perByte.end());
+  return Sockets{true, std::min(*middle, kMostReceiveNs)};
 }
 
-NetworkModel changed(NetworkModel model, const Network& of, double efficiency) {
-  if (of.bytesPerNs)
-    model.byteNs = 1 / (*of.bytesPerNs * efficiency);
+NetworkModel changed(NetworkModel model, const Network& of, const Sockets& sockets) {
+  if (of.bytesPerNs && sockets.isTcp)
+    model.byteNs = 1 / (*of.bytesPerNs * kOfTcp) + sockets.receiveNs;
+  else if (of.bytesPerNs)
+    model.byteNs = 1 / *of.bytesPerNs;
   if (of.bandwidthFactor)
     model.byteNs /= *of.bandwidthFactor;
   if (of.latencyNs)
@@ -64,7 +88,7 @@ Question network(Network of) {
           "the trace has no collectives of all their ranks, so the network's speed is unknown: "
           "give "
           "the traces of all ranks");
-    SONDE_TRY_ASSIGN(const bool isTcp, usesTcp(asking.trace));
+    SONDE_TRY_ASSIGN(const Sockets sockets, readSockets(asking.trace));
     TransferEdits edits(asking.scenario);
     std::int64_t left = 0;
     double error = 0;
@@ -75,7 +99,7 @@ Question network(Network of) {
         ++left;
         continue;
       }
-      const NetworkModel then = changed(now->second, of, isTcp && !each.isOnDevice ? kOfTcp : 1);
+      const NetworkModel then = changed(now->second, of, each.isOnDevice ? Sockets() : sockets);
       const CollectiveCost cost = costOf(each.op, each.bytes, each.ranks);
       if (!edits.set(each, then.ns(cost), Origin::Modelled))
         ++left;
