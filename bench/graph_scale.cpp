@@ -1,8 +1,8 @@
 // Measures how long the graph of a large job takes to build and to replay. Usage:
-//   graph_scale RANKS ITERATIONS [TRACE]
+//   graph_scale [--host] RANKS ITERATIONS [TRACE]
 // TRACE is kept, and used again if it exists. The job is a simulated data-parallel one: 32 layers
-// and 8 buckets, all ranks on one machine. Another process simulates it and writes the trace, so
-// that it does not count as memory.
+// and 8 buckets, all ranks on one machine; with --host on its processors. Another process simulates
+// it and writes the trace, so that it does not count as memory.
 #include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/replay/replay.h"
 #include "analysis/store/trace_file.h"
@@ -33,21 +33,21 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void writeJob(int ranks, int iterations, const std::string& path) {
+void writeJob(bool onHost, int ranks, int iterations, const std::string& path) {
   jobsim::DataParallel of;
   of.ranks = of.ranksPerMachine = ranks;
   of.iterations = iterations;
   of.layers = 32;
   of.buckets = 8;
-  const jobsim::Job job = jobsim::dataParallelJob(of);
+  const jobsim::Job job = onHost ? jobsim::hostDataParallelJob(of) : jobsim::dataParallelJob(of);
   jobsim::writeTrace(job, jobsim::simulate(job), path);
 }
 
 // False: the process that writes it failed.
-bool writeApart(int ranks, int iterations, const std::string& path) {
+bool writeApart(bool onHost, int ranks, int iterations, const std::string& path) {
   const pid_t writer = fork();
   if (writer == 0) {
-    writeJob(ranks, iterations, path);
+    writeJob(onHost, ranks, iterations, path);
     _exit(0);
   }
   int status = 0;
@@ -57,14 +57,19 @@ bool writeApart(int ranks, int iterations, const std::string& path) {
 }  // namespace
 
 int main(int count, char** words) {
+  const bool onHost = count > 1 && std::string(words[1]) == "--host";
+  if (onHost) {
+    --count;
+    ++words;
+  }
   if (count != 3 && count != 4) {
-    std::fprintf(stderr, "usage: graph_scale RANKS ITERATIONS [TRACE]\n");
+    std::fprintf(stderr, "usage: graph_scale [--host] RANKS ITERATIONS [TRACE]\n");
     return 2;
   }
   const test::TemporaryFolder folder;
   const std::string path = count == 4 ? words[3] : folder / "job.sonde";
   if (!std::filesystem::exists(path) &&
-      !writeApart(std::atoi(words[1]), std::atoi(words[2]), path)) {
+      !writeApart(onHost, std::atoi(words[1]), std::atoi(words[2]), path)) {
     std::fprintf(stderr, "graph_scale: cannot write %s\n", path.c_str());
     return 1;
   }

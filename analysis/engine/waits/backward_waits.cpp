@@ -34,23 +34,19 @@ constexpr const char* kWork =
     "'none' AND s.name_id IN (SELECT id FROM string WHERE text GLOB "
     "'autograd::engine::evaluate_function*')) ORDER BY s.thread_id, s.start_ns";
 
-// A collective that another thread ran in a backward pass.
-struct Reduced {
-  std::int64_t backwardId = 0;
-  std::int64_t callerId = 0;
+struct BackwardPass {
   std::int64_t threadId = 0;
+  std::int64_t processId = 0;
   std::int64_t startNs = 0;
   std::int64_t endNs = 0;
 
-  SONDE_COLUMNS(backwardId, callerId, threadId, startNs, endNs)
+  SONDE_COLUMNS(threadId, processId, startNs, endNs)
 };
 
-constexpr const char* kReduced =
-    "SELECT b.id AS backward_id, b.thread_id AS caller_id, c.thread_id, c.start_ns, c.start_ns + "
-    "c.dur_ns AS end_ns FROM slice b JOIN thread t ON t.id = b.thread_id JOIN thread u ON "
-    "u.process_id = t.process_id AND u.id <> t.id JOIN slice c ON c.thread_id = u.id AND c.kind = "
-    "'collective' AND c.start_ns >= b.start_ns AND c.start_ns + c.dur_ns <= b.start_ns + b.dur_ns "
-    "WHERE b.kind = 'backward' ORDER BY b.id, c.start_ns";
+constexpr const char* kPasses =
+    "SELECT b.thread_id, t.process_id, b.start_ns, b.start_ns + b.dur_ns AS end_ns FROM slice b "
+    "JOIN thread t ON t.id = b.thread_id WHERE b.kind = 'backward' AND b.dur_ns IS NOT NULL ORDER "
+    "BY b.id";
 
 // A collective that a thread ran, perhaps for the driver of its process.
 struct Called {
@@ -67,7 +63,8 @@ constexpr const char* kCalled =
     "SELECT t.process_id, c.thread_id, c.start_ns, c.start_ns + c.dur_ns AS end_ns, "
     "coalesce(o.kind "
     "= 'backward', 0) AS is_in_backward FROM slice c JOIN thread t ON t.id = c.thread_id LEFT JOIN "
-    "slice o ON o.id = c.scope_id WHERE c.kind = 'collective' AND c.dur_ns IS NOT NULL";
+    "slice o ON o.id = c.scope_id WHERE c.kind = 'collective' AND c.dur_ns IS NOT NULL "
+    "ORDER BY c.start_ns, c.id";
 
 // A wait whose waker is known.
 struct Blocked {
@@ -103,11 +100,14 @@ class BackwardWaits {
     SONDE_TRY(store::forEach<Blocked>(trace_, kBlocked, [this](const Blocked& wait) {
       blocked_[wait.threadId].push_back({wait.blockNs, wait.wakeNs});
     }));
-    SONDE_TRY(store::forEach<Reduced>(
-        trace_, kReduced, [this](const Reduced& each) { addReduced(each); }));
-    endBackward();
+    keepLatestEnds();
     SONDE_TRY(store::forEach<Called>(
-        trace_, kCalled, [this](const Called& each) { return addCalled(each); }));
+        trace_, kCalled, [this](const Called& each) { called_[each.processId].push_back(each); }));
+    SONDE_TRY(store::forEach<BackwardPass>(
+        trace_, kPasses, [this](const BackwardPass& each) { addBackward(each); }));
+    for (const auto& [process, all] : called_)
+      for (const Called& each : all)
+        SONDE_TRY(addCalled(each));
     Waits found = sink_.take();
     dropPauses(found.waits);
     std::move(found.waits.begin(), found.waits.end(), std::back_inserter(into_.waits));
@@ -162,39 +162,55 @@ class BackwardWaits {
     return {};
   }
 
-  // Keeps the last begin and the last end of a backward pass's collectives.
-  void addReduced(const Reduced& each) {
-    if (each.backwardId != last_.backwardId) {
-      endBackward();
-      last_ = each;
+  // Waits from the last begin to the last end of the collectives that other threads run in the
+  // pass.
+  void addBackward(const BackwardPass& pass) {
+    const auto all = called_.find(pass.processId);
+    if (all == called_.end())
       return;
+    auto each =
+        std::lower_bound(all->second.begin(),
+                         all->second.end(),
+                         pass.startNs,
+                         [](const Called& one, std::int64_t ns) { return one.startNs < ns; });
+    const Called* last = nullptr;  // to end
+    std::int64_t beginNs = 0;
+    for (; each != all->second.end() && each->startNs <= pass.endNs; ++each) {
+      if (each->threadId == pass.threadId || each->endNs > pass.endNs)
+        continue;
+      beginNs = each->startNs;
+      if (last == nullptr || each->endNs > last->endNs)
+        last = &*each;
     }
-    last_.startNs = each.startNs;
-    if (each.endNs > last_.endNs) {
-      last_.endNs = each.endNs;
-      last_.threadId = each.threadId;
-    }
-  }
-  void endBackward() {
-    if (last_.backwardId != 0 && !hasRecordedWait(last_))
-      wait(last_.callerId, last_.threadId, last_.startNs, last_.endNs);
-    last_ = {};
+    if (last != nullptr && !hasRecordedWait(pass.threadId, beginNs, last->endNs))
+      wait(pass.threadId, last->threadId, beginNs, last->endNs);
   }
   Result<void> addCalled(const Called& each) {
     const std::int64_t caller = driverOf(each.processId);
     if (caller == 0 || caller == each.threadId || each.isInBackward)
       return {};
     SONDE_TRY_ASSIGN(const bool isQuiet, quiet_.isQuiet(caller, each.startNs, each.endNs));
-    if (isQuiet && !hasRecordedWait({0, caller, each.threadId, each.startNs, each.endNs}))
+    if (isQuiet && !hasRecordedWait(caller, each.startNs, each.endNs))
       wait(caller, each.threadId, each.startNs, each.endNs);
     return {};
   }
-  bool hasRecordedWait(const Reduced& each) const {
-    const auto all = blocked_.find(each.callerId);
-    return all != blocked_.end() &&
-           std::any_of(all->second.begin(), all->second.end(), [&](const auto& wait) {
-             return wait.first < each.endNs && wait.second > each.startNs;
-           });
+  void keepLatestEnds() {
+    for (auto& [thread, waits] : blocked_) {
+      std::sort(waits.begin(), waits.end());
+      for (std::size_t i = 1; i < waits.size(); ++i)
+        waits[i].second = std::max(waits[i].second, waits[i - 1].second);
+    }
+  }
+  // Whether a recorded wait of the thread has a part in (beginNs, endNs).
+  bool hasRecordedWait(std::int64_t thread, std::int64_t beginNs, std::int64_t endNs) const {
+    const auto all = blocked_.find(thread);
+    if (all == blocked_.end())
+      return false;
+    const auto behind = std::lower_bound(
+        all->second.begin(), all->second.end(), endNs, [](const auto& wait, std::int64_t ns) {
+          return wait.first < ns;
+        });
+    return behind != all->second.begin() && (behind - 1)->second > beginNs;
   }
 
   void wait(std::int64_t thread, std::int64_t waker, std::int64_t begin, std::int64_t end) {
@@ -208,8 +224,8 @@ class BackwardWaits {
   Waits& into_;
   std::unordered_map<LaneIndex, std::int64_t> threadOf_;  // by lane
   AutogradWork burst_;
-  Reduced last_;
-  // By thread: begin and end of its recorded waits.
+  std::unordered_map<std::int64_t, std::vector<Called>> called_;  // by process, then by begin
+  // By thread: begins of its recorded waits, each with the latest end of all up to it.
   std::unordered_map<std::int64_t, std::vector<std::pair<std::int64_t, std::int64_t>>> blocked_;
 };
 

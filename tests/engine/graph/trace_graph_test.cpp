@@ -117,6 +117,25 @@ TEST_F(GraphOfTrace, ABackwardPassEndsWithItsLastCollective) {
                           Pair("host aten::add_", 200)));
 }
 
+// The second one ends after the pass, and the third one is the caller's own.
+TEST_F(GraphOfTrace, ABackwardPassEndsWithTheLastOneInsideOfItOnAnotherThread) {
+  const Rank made = training();
+  const auto reduce = [&](model::ThreadId thread, Span time) {
+    trace_->slice(thread, model::SliceKind::Collective, "gloo:all_reduce", time, {}, "gloo");
+  };
+  reduce(worker_, us(300, 400));
+  reduce(worker_, us(750, 850));
+  reduce(made.thread, us(500, 600));
+  EXPECT_THAT(path(),
+              ElementsAre(Pair("host aten::addmm", 100),
+                          Pair("host backward", 200),
+                          Pair("transfer gloo:all_reduce", 100),
+                          Pair("host backward", 100),
+                          Pair("transfer gloo:all_reduce", 100),
+                          Pair("host backward", 200),
+                          Pair("host aten::add_", 200)));
+}
+
 // The second bucket is three times as large as the first one, which was ready after 50 µs.
 TEST_F(GraphOfTrace, ABucketThatWasQueuedNeedsItsGradients) {
   const Rank made = training();
