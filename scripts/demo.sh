@@ -42,6 +42,10 @@ fi
 "$bin/sonde" report "$out/job.sonde"
 echo
 "$bin/sonde" check "$out/job.sonde" || echo "demo.sh: 'sonde check' ended with status $? (see above)"
+echo
+echo "demo.sh: would the gradients better be reduced in one large bucket? (sonde whatif --bucket-size 25MiB)"
+"$bin/sonde" whatif --bucket-size 25MiB "$out/job.sonde"
+echo
 "$bin/sonde-gui" --screenshot "$out/timeline.png" --view timeline --size 1920x1080 "$out/job.sonde"
 echo
 echo "demo.sh: screenshot in $out/timeline.png; open the window with: $bin/sonde gui $out/job.sonde"
