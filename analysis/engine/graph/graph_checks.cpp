@@ -10,7 +10,10 @@ namespace sonde::engine::graph {
 
 Result<void> addChecks(const store::Database& trace, const BuildFaults& faults, TraceGraph& into) {
   const Graph& graph = into.graph;
-  Check times{"times", faults.early, 0, "waits that ended before what they waited for had come"};
+  Check times{"times",
+              faults.early.count,
+              faults.early.worstNs,
+              "waits that ended before what they waited for had come"};
   Check roots{"reachable", 0, 0, "lanes that nothing made begin"};
   for (NodeIndex node = 0; node < graph.nodes(); ++node) {
     if (graph.gapNs[node] < 0) {

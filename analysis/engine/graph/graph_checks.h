@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/waits/waits.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -11,7 +12,7 @@ namespace sonde::engine::graph {
 
 // Faults that were seen while the graph was built.
 struct BuildFaults {
-  std::int64_t early = 0;    // waits that ended before what they waited for had come
+  waits::EarlyEnds early;
   std::int64_t circles = 0;  // needs of instants for each other, left out
 };
 

@@ -23,8 +23,8 @@ std::int64_t lastEndIn(const std::vector<std::int64_t>& ends,
 
 class Resumes {
  public:
-  Resumes(waits::Waits& waits, const waits::Lanes& lanes, std::int64_t& early)
-      : waits_(waits), early_(early), ends_(lanes.count, nullptr) {
+  Resumes(waits::Waits& waits, const waits::Lanes& lanes)
+      : waits_(waits), ends_(lanes.count, nullptr) {
     for (const auto& [id, facts] : lanes.threads)
       ends_[facts.lane] = &facts.ends;
   }
@@ -48,7 +48,7 @@ class Resumes {
            std::int64_t ready,
            const Resume& what) {
     if (ready > end) {
-      ++early_;
+      waits_.early.add(ready - end);
       return;
     }
     Resume resume = what;
@@ -147,7 +147,6 @@ class Resumes {
   }
 
   waits::Waits& waits_;
-  std::int64_t& early_;
   std::vector<const std::vector<std::int64_t>*> ends_;  // by lane; nullptr: a stream
   std::vector<Resume> found_;
 };
@@ -161,8 +160,8 @@ std::int64_t lastArrivalNs(const waits::Meeting& meeting) {
   return last;
 }
 
-std::vector<Resume> resumesOf(waits::Waits& waits, const waits::Lanes& lanes, std::int64_t& early) {
-  return Resumes(waits, lanes, early).find();
+std::vector<Resume> resumesOf(waits::Waits& waits, const waits::Lanes& lanes) {
+  return Resumes(waits, lanes).find();
 }
 
 }  // namespace sonde::engine::graph

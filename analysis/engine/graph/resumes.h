@@ -24,9 +24,9 @@ struct Resume {
 };
 
 // Sorts `waits.waits` and finds when each thread went on. By lane, then by time; a thread is idle
-// in one wait at a time. Adds to `early` how many waits ended before what they waited for; the
-// result does not have these.
-std::vector<Resume> resumesOf(waits::Waits& waits, const waits::Lanes& lanes, std::int64_t& early);
+// in one wait at a time. Adds waits for meetings that ended early to `waits.early`; the result does
+// not have these.
+std::vector<Resume> resumesOf(waits::Waits& waits, const waits::Lanes& lanes);
 
 // When the last lane came to a meeting.
 std::int64_t lastArrivalNs(const waits::Meeting& meeting);

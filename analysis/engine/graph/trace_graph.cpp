@@ -92,7 +92,7 @@ class Reader {
     SONDE_TRY_ASSIGN(iterations_, readIterations());
     SONDE_TRY(readWork());
     convertThreads();
-    resumes_ = resumesOf(waits_, lanes_, early_);
+    resumes_ = resumesOf(waits_, lanes_);
     addNodes();
     addMeetings();
     addEdges();
@@ -103,7 +103,7 @@ class Reader {
     found.iterationSource = source_;
     findIterations(found.iterations);
     SONDE_TRY_ASSIGN(found.graph, builder_.build());
-    SONDE_TRY(addChecks(trace_, {early_, builder_.circles()}, found));
+    SONDE_TRY(addChecks(trace_, {waits_.early, builder_.circles()}, found));
     return found;
   }
 
@@ -231,7 +231,6 @@ class Reader {
   IterationSource source_ = IterationSource::Recorded;
   std::vector<std::vector<DeviceWork>> work_;  // by lane
   std::vector<Resume> resumes_;
-  std::int64_t early_ = 0;
   GraphBuilder builder_;
   LaneNodes nodes_;
   std::vector<DeviceMeeting> deviceMeetings_;
@@ -295,6 +294,8 @@ void Reader::addStream(LaneIndex lane) {
     const std::int64_t last =
         std::max(meets ? lastArrivalNs(waits_.meetings[next->meeting]) : work.startNs,
                  received.value_or(work.startNs));
+    if (last > end)
+      waits_.early.add(last - end);
     if ((!meets && !received) || last > end) {
       nodes_.add(kind, work.startNs, end, work.id);
       continue;

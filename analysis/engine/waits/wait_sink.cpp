@@ -51,7 +51,11 @@ void WaitSink::add(Wait wait) {
   wait.wakerNs = toJob(wait.waker, wait.wakerNs);
   if (wait.begin != Wait::kStart)
     wait.begin = toJob(wait.lane, wait.begin);
-  if (wait.begin <= wait.end && wait.wakerNs <= wait.end)
+  if (wait.begin > wait.end)
+    return;
+  if (wait.wakerNs > wait.end)
+    found_.early.add(wait.wakerNs - wait.end);
+  else
     found_.waits.push_back(wait);
 }
 

@@ -21,7 +21,8 @@ class WaitSink {
   Result<void> readHosts(const store::Database& trace);
 
   // Takes times by the hosts' clocks. Drops waits between hosts whose times cannot be compared, and
-  // impossible waits. These come from clocks that disagree, or a damaged file.
+  // impossible waits. These come from a damaged file, or from clocks that disagree. It counts those
+  // that ended early.
   void add(Wait wait);
   void add(Meeting meeting);
 

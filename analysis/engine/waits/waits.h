@@ -12,6 +12,7 @@
 #include "analysis/store/database.h"
 #include "base/result.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -50,9 +51,21 @@ struct Meeting {
   std::vector<Waiting> waiting;
 };
 
+// Waits that ended before what they waited for had come, as clocks that disagree cause it.
+struct EarlyEnds {
+  std::int64_t count = 0;
+  std::int64_t worstNs = 0;  // from the end until it came
+
+  void add(std::int64_t ns) {
+    ++count;
+    worstNs = std::max(worstNs, ns);
+  }
+};
+
 struct Waits {
   std::vector<Wait> waits;
   std::vector<Meeting> meetings;
+  EarlyEnds early;  // left out of `waits`
 };
 
 // Returns times on the job's clock, as `clock` converts them. Waits for something on another host

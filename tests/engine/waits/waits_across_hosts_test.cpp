@@ -36,7 +36,9 @@ class WaitsAcrossHosts : public ::testing::Test {
     trace_.add(model::ClockMap{model::HostId{1}, 0, kJobNs, 0, 0});
   }
   std::int64_t there(std::int64_t ns) const { return ns + kAheadNs; }
-  void mapSecond() { trace_.add(model::ClockMap{model::HostId{2}, 0, kJobNs - kAheadNs, 0, 0}); }
+  void mapSecond(std::int64_t errorNs = 0) {
+    trace_.add(model::ClockMap{model::HostId{2}, 0, kJobNs - kAheadNs + errorNs, 0, 0});
+  }
 
   void connect(model::ChannelKind kind) {
     const auto ours = trace_.add(model::Channel{
@@ -116,6 +118,15 @@ TEST_P(WaitsForMessages, StayInsideHostsOnTheirOwnClocks) {
   mapSecond();
   connect(GetParam());
   EXPECT_THAT(read(false).waits, IsEmpty());
+}
+
+TEST_P(WaitsForMessages, ThatEndBeforeTheMessageWasSentAreCounted) {
+  mapSecond(-40);
+  connect(GetParam());
+  const Waits found = read();
+  EXPECT_THAT(found.waits, IsEmpty());
+  EXPECT_EQ(found.early.count, 1);
+  EXPECT_EQ(found.early.worstNs, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds,
