@@ -153,7 +153,7 @@ class Selecting {
   Result<void> findContext();
   Result<void> findSpans();
   Result<void> addWork();
-  Result<WorkIds> namedWork() const;
+  Result<void> addNamed(WorkIds& to) const;
   WorkId idOf(NodeIndex node) const;
   bool isSelected(NodeIndex node) const;
   void addThreads();
@@ -266,8 +266,7 @@ WorkId Selecting::idOf(NodeIndex node) const {
 }
 
 // The work of the name and the collective.
-Result<WorkIds> Selecting::namedWork() const {
-  WorkIds found;
+Result<void> Selecting::addNamed(WorkIds& to) const {
   for (const Table table : {Table::Kernel, Table::Copy, Table::Slice}) {
     if ((table == Table::Copy && has(Key::Collective)) || (table == Table::Slice && !hasRows_))
       continue;
@@ -280,11 +279,9 @@ Result<WorkIds> Selecting::namedWork() const {
                             kTables[static_cast<std::size_t>(table)]),
                 *op);
     }
-    SONDE_TRY(forEach<IdRow>(trace_, query, [&](const IdRow& row) {
-      found.insert({table, row.id});
-    }));
+    SONDE_TRY(forEach<IdRow>(trace_, query, [&](const IdRow& row) { to.insert({table, row.id}); }));
   }
-  return found;
+  return {};
 }
 
 bool Selecting::isSelected(NodeIndex node) const {
@@ -309,7 +306,8 @@ bool Selecting::isSelected(NodeIndex node) const {
 Result<void> Selecting::addWork() {
   std::optional<WorkIds> named;
   if (has(Key::Name) || has(Key::Collective)) {
-    SONDE_TRY_ASSIGN(named, namedWork());
+    named.emplace();
+    SONDE_TRY(addNamed(*named));
   }
   std::unordered_map<WorkId, NodeIndex, WorkHash> selected;
   for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
