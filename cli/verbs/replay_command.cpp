@@ -67,8 +67,8 @@ nlohmann::json jsonOf(const ReplayReport& report) {
           {"measured_ns", wholeNs(report.measuredNs)},
           {"replayed_ns", wholeNs(report.replayedNs)},
           {"error", report.error},
-          {"standard_error", report.standardError},
-          {"noise", report.noise},
+          {"standard_error", orNull(report.standardError)},
+          {"noise", orNull(report.noise)},
           {"gap_share", report.gapShare},
           {"predicted_gaps_error", orNull(report.predictedError)},
           {"ranks", rowsAsObjects(rankTable(report))},
@@ -95,9 +95,12 @@ std::string textOf(const ReplayReport& report, Judge judge) {
                         counted(report.leftOut, "iteration", "iterations"));
   text += fmt::format("error {}", signedPercent(report.error));
   if (judge == Judge::Odd)
-    text +=
-        fmt::format(" ± {:.2f} % (even iterations against odd ones)", 200 * report.standardError);
-  text += fmt::format("; iterations vary by {:.2f} %\n", 100 * report.noise);
+    text += fmt::format(
+        "{} (even iterations against odd ones)",
+        report.standardError ? fmt::format(" ± {:.2f} %", 200 * *report.standardError) : "");
+  if (report.noise)
+    text += fmt::format("; iterations vary by {:.2f} %", 100 * *report.noise);
+  text += "\n";
   if (report.predictedError)
     text += fmt::format("error with the gaps of other iterations: {}\n",
                         signedPercent(*report.predictedError));

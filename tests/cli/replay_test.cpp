@@ -11,6 +11,7 @@ using nlohmann::json;
 using test::Finished;
 using test::TrainingRun;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class ReplayVerb : public Verbs {
@@ -65,6 +66,19 @@ TEST_F(ReplayVerb, WritesTheIterationsThatItReports) {
                             "iteration)");
   EXPECT_NEAR(means[0][0].get<double>(), report["replayed_ns"].get<double>(), 1);
   EXPECT_EQ(rowsOf(out, "SELECT value FROM meta WHERE key = 'replayed'").dump(), R"([["odd"]])");
+}
+
+TEST_F(ReplayVerb, DoesNotSayHowMuchOneIterationVaries) {
+  TrainingRun run;
+  run.iterations = 2;
+  const std::string trace = write(0, run);
+  const json report = jsonOf(sonde({"replay", trace, "--judge", "odd", "--format", "json"}));
+  EXPECT_TRUE(report["noise"].is_null());
+  EXPECT_TRUE(report["standard_error"].is_null());
+  const std::string text = sonde({"replay", trace, "--judge", "odd"}).out;
+  EXPECT_THAT(text, HasSubstr(" % (even iterations against odd ones)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("vary")));
+  EXPECT_THAT(sonde({"replay", trace}).out, HasSubstr("iterations vary by "));
 }
 
 TEST_F(ReplayVerb, ReplacesAnOutputOnlyIfAsked) {

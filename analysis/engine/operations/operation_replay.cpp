@@ -99,15 +99,16 @@ class JudgedSteps {
     report.iterations = sum.iterations;
     report.measuredNs = sum.measuredNs;
     report.replayedNs = sum.replayedNs;
-    report.noise = std::sqrt(sum.variance) / sum.measuredNs;
+    report.noise = sum.noise();
     report.gapShare = delayShare();
     if (judge_ == Judge::Odd) {
       report.error = sum.error();
-      report.standardError = std::sqrt(sum.varianceOfError) / sum.measuredNs;
+      report.standardError = sum.standardError();
     } else {
       const Sample errors = errorsOf(replayed);
       report.error = errors.mean();
-      report.standardError = std::sqrt(errors.varianceOfMean());
+      if (errors.values.size() > 1)
+        report.standardError = std::sqrt(errors.varianceOfMean());
       report.predictedError = predictedError();
     }
     addGroups(groups, replayed, report);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sonde::engine::replay {
@@ -26,10 +27,18 @@ struct Comparison {
   std::int64_t iterations = 0;
   double measuredNs = 0;
   double replayedNs = 0;
-  double variance = 0;         // of the measured iterations, within their groups
-  double varianceOfError = 0;  // of replayedNs - measuredNs
+  // That of the measured iterations, within their groups; nullopt: no group has two of them.
+  std::optional<double> variance;
+  // That of replayedNs - measuredNs; nullopt: no group has two measured or replayed ones.
+  std::optional<double> varianceOfError;
 
   double error() const { return measuredNs > 0 ? replayedNs / measuredNs - 1 : 0; }
+  // Roots of the variances, as parts of measuredNs.
+  std::optional<double> noise() const { return partOf(variance); }
+  std::optional<double> standardError() const { return partOf(varianceOfError); }
+
+ private:
+  std::optional<double> partOf(const std::optional<double>& squared) const;
 };
 
 Comparison comparisonOf(const std::vector<Lengths>& groups);

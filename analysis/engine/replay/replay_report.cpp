@@ -8,7 +8,6 @@
 #include "analysis/engine/replay/structures.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -124,9 +123,8 @@ class Judged {
     report.measuredNs = sum.measuredNs;
     report.replayedNs = sum.replayedNs;
     report.error = sum.error();
-    const double scale = sum.measuredNs > 0 ? 1 / sum.measuredNs : 0;
-    report.noise = std::sqrt(sum.variance) * scale;
-    report.standardError = judge_ == Judge::Identity ? 0 : std::sqrt(sum.varianceOfError) * scale;
+    report.noise = sum.noise();
+    report.standardError = judge_ == Judge::Identity ? 0 : sum.standardError();
     std::set<std::int64_t> ranks;
     for (const JobIteration& each : iterations_)
       for (const graph::IterationNodes& of : each.ranks)

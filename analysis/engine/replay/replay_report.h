@@ -32,10 +32,12 @@ struct ReplayReport {
   std::int64_t leftOut = 0;     // iterations that not all ranks have
   double measuredNs = 0;        // mean of the judged iterations, and over the ranks
   double replayedNs = 0;
-  double error = 0;          // (replayed - measured) / measured
-  double standardError = 0;  // of `error`, as iterations vary
-  double noise = 0;          // standard deviation of the judged iterations / mean
-  double gapShare = 0;       // of the critical paths: gaps, and waits for something unknown
+  double error = 0;  // (replayed - measured) / measured
+  // That of `error`, as iterations vary; nullopt: too few do not show it.
+  std::optional<double> standardError;
+  // Standard deviation of the judged iterations / mean; nullopt: no group has two of them.
+  std::optional<double> noise;
+  double gapShare = 0;  // of the critical paths: gaps, and waits for something unknown
   // `error` if the gaps are those of other iterations; of the groups that have others.
   std::optional<double> predictedError;
   std::vector<RankReplay> ranks;

@@ -38,8 +38,8 @@ TEST(OperationReplay, JudgesTheReplayWithoutDelays) {
   EXPECT_DOUBLE_EQ(found->measuredNs, 30'000);  // 40 and 20
   EXPECT_DOUBLE_EQ(found->replayedNs, 26'000);  // each 4 less
   EXPECT_DOUBLE_EQ(found->error, -(0.1 + 0.2) / 2);
-  EXPECT_NEAR(found->standardError, 0.05, 1e-12);
-  EXPECT_NEAR(found->noise, std::sqrt(200.0) / 30, 1e-12);
+  EXPECT_NEAR(found->standardError.value(), 0.05, 1e-12);
+  EXPECT_NEAR(found->noise.value(), std::sqrt(200.0) / 30, 1e-12);
   EXPECT_DOUBLE_EQ(found->gapShare, 8.0 / 60);
   ASSERT_EQ(found->ranks.size(), 2U);
   EXPECT_DOUBLE_EQ(found->ranks[0].measuredNs, 15'000);
@@ -63,7 +63,7 @@ TEST(OperationReplay, JudgesOddStepsByTheDelaysOfTheOtherEvenOnes) {
   EXPECT_DOUBLE_EQ(found->measuredNs, 77'000);  // 64 and 90
   EXPECT_DOUBLE_EQ(found->replayedNs, 64'000);  // 76 and 52: those of each other
   EXPECT_DOUBLE_EQ(found->error, 64.0 / 77 - 1);
-  EXPECT_NEAR(found->standardError, std::sqrt((26.0 * 26 + 24 * 24) / 4) / 77, 1e-12);
+  EXPECT_NEAR(found->standardError.value(), std::sqrt((26.0 * 26 + 24 * 24) / 4) / 77, 1e-12);
   EXPECT_FALSE(found->predictedError);
   ASSERT_EQ(found->ranks.size(), 1U);
   EXPECT_DOUBLE_EQ(found->ranks[0].replayedNs, 64'000);

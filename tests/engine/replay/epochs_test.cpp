@@ -80,6 +80,25 @@ TEST_F(Epochs, AreJudgedByTheirNumbersIfTheseDoNotRepeat) {
   EXPECT_DOUBLE_EQ(report.replayedNs, (200 + 400) / 2.0);
 }
 
+TEST_F(Epochs, OfOneIterationDoNotShowHowMuchTheyVary) {
+  step(rank(0), 0, {0, 500});
+  const graph::TraceGraph trace = readAll();
+  const ReplayReport one = must(replayReport(*database_, trace, Judge::Identity));
+  EXPECT_EQ(one.iterations, 1);
+  EXPECT_FALSE(one.noise);
+}
+
+TEST_F(Epochs, OfOneIterationOnEachSideHaveNoStandardError) {
+  const Rank made = rank(0);
+  step(made, 0, {0, 500});
+  step(made, 1, {500, 1100});
+  const graph::TraceGraph trace = readAll();
+  const ReplayReport report = must(replayReport(*database_, trace, Judge::Odd));
+  EXPECT_FALSE(report.noise);
+  EXPECT_FALSE(report.standardError);
+  EXPECT_GT(must(replayReport(*database_, trace, Judge::Identity)).noise.value(), 0);
+}
+
 // Rank 1 ends after the first epoch.
 TEST_F(Epochs, ThatOneRankLacksAreLeftOut) {
   addEpochs(rank(0), 0, 3);

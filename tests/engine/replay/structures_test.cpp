@@ -113,7 +113,7 @@ TEST_F(Structures, EachIsReplayedOnItsOwn) {
       EXPECT_GT(each.nodes, 3);
     }
     EXPECT_DOUBLE_EQ(report.error, 0);
-    EXPECT_DOUBLE_EQ(report.noise, 0);
+    EXPECT_DOUBLE_EQ(report.noise.value(), 0);
   }
 }
 
