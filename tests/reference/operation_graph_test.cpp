@@ -111,7 +111,7 @@ TEST_P(OperationJobs, DelaysOfOtherStepsPredictAStep) {
   const auto odd = replayOperations(job_, replay::Judge::Odd);
   ASSERT_TRUE(odd);
   EXPECT_GT(odd->iterations, 10);
-  EXPECT_LT(std::abs(odd->error), 2 * odd->standardError);
+  EXPECT_LT(std::abs(odd->error), 2 * odd->standardError.value());
   EXPECT_LT(std::abs(odd->error), 0.01);
 }
 
