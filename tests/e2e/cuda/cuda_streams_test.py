@@ -36,7 +36,8 @@ class Graph(Streams):
                 self.steps(60, variant=variant)
                 graph = self.sonde("graph")
                 self.assertEqual({check["check"]: check["violations"] for check in graph["checks"]},
-                                 {"times": 0, "reachable": 1, "circles": 0, "partners": 0, "mismatch": 0, "clocks": 0},
+                                 {"times": 0, "reachable": 1, "circles": 0, "partners": 0, "mismatch": 0, "clocks": 0, "ranks": 0,
+                                  "iterations": 0},
                                  "nothing but the program's thread begins by itself")
                 self.assertEqual({kind: graph["edges"].get(kind) for kind in ("launch", "stream_wait", "sync")},
                                  {"launch": 62 * WORK + 1,  # also the first batch
