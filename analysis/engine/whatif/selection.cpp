@@ -1,6 +1,7 @@
 #include "analysis/engine/whatif/selection.h"
 
 #include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/selected_kinds.h"
 #include "analysis/engine/whatif/thread_spans.h"
 #include "analysis/store/read_rows.h"
 
@@ -24,29 +25,6 @@ using graph::LaneIndex;
 using graph::LaneKind;
 using graph::NodeIndex;
 using graph::NodeKind;
-
-// The kinds that are no slices, in the order of Part.
-enum class Part : std::uint8_t { Host, Kernel, Copy, Collective, Message };
-constexpr std::array<const char*, 5> kParts = {"host", "kernel", "copy", "collective", "message"};
-constexpr std::array<const char*, 19> kSliceKinds = {"phase",
-                                                     "operation",
-                                                     "iteration",
-                                                     "micro_step",
-                                                     "forward",
-                                                     "backward",
-                                                     "optimizer",
-                                                     "data_load",
-                                                     "checkpoint",
-                                                     "evaluation",
-                                                     "module",
-                                                     "operator",
-                                                     "api",
-                                                     "collective",
-                                                     "io",
-                                                     "wait",
-                                                     "python",
-                                                     "range",
-                                                     "mark"};
 
 struct SliceRow {
   std::int64_t threadId = 0;
@@ -118,7 +96,7 @@ class Selecting {
       : trace_(trace), graph_(graph), selector_(selector), launches_(launches) {}
 
   Result<Selection> run() {
-    SONDE_TRY(findKinds());
+    SONDE_TRY_ASSIGN(kinds_, kindsOf(selector_));
     SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
     for (LaneIndex lane = 0; lane < graph_.lanes.size(); ++lane)
       if (graph_.lanes[lane].kind == LaneKind::Thread)
@@ -141,14 +119,13 @@ class Selecting {
 
  private:
   bool has(Key key) const { return selector_.globOf(key).has_value(); }
-  bool has(Part part) const { return parts_[static_cast<std::size_t>(part)]; }
+  bool has(Part part) const { return kinds_.has(part); }
   bool hasContext() const { return has(Key::Operator) || has(Key::Module) || has(Key::Operation); }
   bool isOfLane(LaneIndex lane) const {
     const auto rank = selector_.globOf(Key::Rank);
     return !rank || matches(*rank, std::to_string(graph_.lanes[lane].rank));
   }
 
-  Result<void> findKinds();
   Result<ThreadSpans> spansOf(const Query& query) const;
   Result<void> findContext();
   Result<void> findSpans();
@@ -166,35 +143,13 @@ class Selecting {
   const Selector& selector_;
   Launches launches_;
   align::JobClock clock_;
-  std::array<bool, kParts.size()> parts_{};
-  std::vector<std::string> sliceKinds_;  // empty: any
+  SelectedKinds kinds_;
   std::unordered_map<std::int64_t, LaneIndex> threads_;
   std::optional<ThreadSpans> context_;  // nullopt: no key asks for one
   std::optional<ThreadSpans> spans_;    // of threads; nullopt: their whole time
   bool hasRows_ = false;                // threads have nodes that are slices themselves
   Selection found_;
 };
-
-Result<void> Selecting::findKinds() {
-  const auto glob = selector_.globOf(Key::Kind);
-  if (!glob) {
-    parts_.fill(true);
-    return {};
-  }
-  bool isAny = false;
-  for (std::size_t i = 0; i < kParts.size(); ++i)
-    isAny |= parts_[i] = matches(*glob, kParts[i]);
-  for (const char* each : kSliceKinds)
-    if (matches(*glob, each))
-      sliceKinds_.emplace_back(each);
-  if (isAny || !sliceKinds_.empty())
-    return {};
-  return Error{ErrorCode::InvalidArgument,
-               fmt::format("'kind:{}' matches no kind; the kinds are {}, and of slices {}",
-                           *glob,
-                           fmt::join(kParts, ", "),
-                           fmt::join(kSliceKinds, ", "))};
-}
 
 Result<ThreadSpans> Selecting::spansOf(const Query& query) const {
   ThreadSpans spans;
@@ -233,7 +188,7 @@ Result<void> Selecting::findContext() {
 
 // A thread has what its own slices and those around them select.
 Result<void> Selecting::findSpans() {
-  const bool isOnThreads = !has(Key::Stream) && (has(Part::Host) || !sliceKinds_.empty());
+  const bool isOnThreads = !has(Key::Stream) && (has(Part::Host) || !kinds_.slices.empty());
   if (!isOnThreads) {
     spans_.emplace();
     return {};
@@ -245,7 +200,7 @@ Result<void> Selecting::findSpans() {
   }
   Query query{kSlices, {}};
   if (!has(Part::Host))
-    query.sql += fmt::format(" AND kind IN ('{}')", fmt::join(sliceKinds_, "', '"));
+    query.sql += fmt::format(" AND kind IN ('{}')", fmt::join(kinds_.slices, "', '"));
   if (const auto name = selector_.globOf(Key::Name))
     query.add(kNameMatches, *name);
   if (const auto op = selector_.globOf(Key::Collective)) {
