@@ -1,15 +1,14 @@
 #include "cli/whatif/question_options.h"
 
-#include "analysis/engine/whatif/bucket_size.h"
+#include "analysis/engine/whatif/gradients/bucket_size.h"
 #include "analysis/engine/whatif/loader_workers.h"
-#include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
 #include "analysis/engine/whatif/selector.h"
 #include "cli/text/byte_size.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/time_span.h"
-#include "cli/whatif/bandwidth.h"
+#include "cli/whatif/named_questions.h"
 #include "cli/whatif/named_values.h"
 
 #include <fmt/format.h>
@@ -52,21 +51,6 @@ Result<Question> parseNoStragglers(const std::string&) {
   return whatif::noStragglers({});
 }
 
-Error unknownKey(const std::string& question, const std::string& key, const char* keys) {
-  return {ErrorCode::InvalidArgument,
-          fmt::format("the question '{}' has no setting '{}': it has {}", question, key, keys)};
-}
-
-Result<Question> makeNoStragglers(const NamedValues& values) {
-  whatif::NoStragglers of;
-  for (const auto& [key, value] : values) {
-    if (key != "only" && key != "keep")
-      return unknownKey("no-stragglers", key, "only and keep");
-    SONDE_TRY_ASSIGN((key == "only" ? of.only : of.keep), whatif::parseSelector(value));
-  }
-  return whatif::noStragglers(std::move(of));
-}
-
 Result<Question> parseBucketSize(const std::string& text) {
   SONDE_TRY_ASSIGN(const std::uint64_t bytes, parseByteSize(text));
   return whatif::bucketSize(static_cast<std::int64_t>(bytes));
@@ -81,55 +65,9 @@ Result<Question> parseWorkers(const std::string& text) {
   return whatif::loaderWorkers(static_cast<std::int64_t>(*workers));
 }
 
-Result<Question> makeNetwork(const NamedValues& values) {
-  whatif::Network of;
-  for (const auto& [key, value] : values) {
-    if (key == "latency") {
-      SONDE_TRY_ASSIGN(of.latencyNs, parseTimeSpan(value));
-    } else if (key == "bandwidth" && value.starts_with('x')) {
-      of.bandwidthFactor = numberOf(value.substr(1));
-      if (of.bandwidthFactor.value_or(0) <= 0)
-        return Error{ErrorCode::InvalidArgument,
-                     fmt::format("'{}' is not a factor above 0, such as x2", value)};
-    } else if (key == "bandwidth") {
-      SONDE_TRY_ASSIGN(const std::int64_t bits, parseBandwidth(value));
-      of.bytesPerNs = static_cast<double>(bits) / 8e9;
-    } else {
-      return unknownKey("network", key, "bandwidth and latency");
-    }
-  }
-  if (values.empty())
-    return Error{ErrorCode::InvalidArgument,
-                 "give bandwidth=…, latency=… or both, as in bandwidth=10Gbit/s,latency=20us"};
-  return whatif::network(of);
-}
-
 Result<Question> parseNetwork(const std::string& text) {
   SONDE_TRY_ASSIGN(const NamedValues values, parseNamedValues(text));
   return makeNetwork(values);
-}
-
-// A question of `--ask`.
-struct NamedQuestion {
-  const char* name;
-  Result<Question> (*make)(const NamedValues& values);
-};
-
-constexpr std::array kNamed = {
-    NamedQuestion{"network", makeNetwork},
-    NamedQuestion{"no-stragglers", makeNoStragglers},
-};
-
-Result<Question> parseAsk(const std::string& text) {
-  SONDE_TRY_ASSIGN(const Asked asked, parseAsked(text));
-  std::string names;
-  for (const NamedQuestion& each : kNamed) {
-    if (asked.name == each.name)
-      return each.make(asked.values);
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
-  }
-  return Error{ErrorCode::InvalidArgument,
-               fmt::format("there is no question '{}': use {}", asked.name, names)};
 }
 
 struct QuestionOption {

@@ -76,6 +76,19 @@ TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
   EXPECT_THAT(refused({"--ask", "no-stragglers,onli=x"}).err, HasSubstr("no setting 'onli'"));
   EXPECT_THAT(refused({"--ask", "no-stragglers,only"}).err, HasSubstr("KEY=VALUE"));
   EXPECT_THAT(refused({"--ask", "no-stragglers,only=\"name:x"}).err, HasSubstr("not closed"));
+  EXPECT_THAT(refused({"--ask", "batch"}).err, HasSubstr("needs x="));
+  EXPECT_THAT(refused({"--ask", "batch,x=two"}).err, HasSubstr("x='two'"));
+  EXPECT_THAT(refused({"--ask", "compression,codec=gzip"}).err, HasSubstr("no codec 'gzip'"));
+  EXPECT_THAT(refused({"--ask", "compression,codec=topk"}).err, HasSubstr("needs ratio="));
+  for (const char* asked : {"batch,x=0",
+                            "batch,x=2,fixed=2",
+                            "accumulation,x=1.5",
+                            "fusion,of=all",
+                            "compression,speed=fast",
+                            "mixed-precision,matrix=0",
+                            "overlap,bucket=0",
+                            "no-host-syncs,x=1"})
+    EXPECT_EQ(refused({"--ask", asked}).status, 2) << asked;
   for (const auto& question : std::vector<std::vector<std::string>>{
            {}, {"--scale", "nam:x=2"}, {"--set", "name:x=5kg"}, {"--remove", "kind:kernels"}})
     EXPECT_EQ(refused(question).status, 2);
@@ -85,6 +98,8 @@ TEST_F(WhatifVerb, HasNoAnswerWithoutWhatItNeeds) {
   EXPECT_EQ(refused({"--remove", "name:nothing"}).status, 4);
   EXPECT_THAT(refused({"--remove", "name:nothing"}).err, HasSubstr("'name:nothing'"));
   EXPECT_EQ(refused({"--no-stragglers"}).status, 4);
+  for (const char* asked : {"compression", "fusion", "mixed-precision", "no-host-syncs", "overlap"})
+    EXPECT_EQ(refused({"--ask", asked}).status, 4) << asked;
   EXPECT_THAT(refused({"--no-stragglers"}).err, HasSubstr("one rank"));
 }
 

@@ -16,19 +16,37 @@ std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
   const int layersPerBucket = of.layers / of.buckets;
   std::vector<Op> program;
   for (int iteration = 0; iteration < of.iterations; ++iteration) {
-    append(program, {Begin{Scope::Iteration, "step"}, Begin{Scope::Operation, "forward"}});
-    for (int layer = 0; layer < of.layers; ++layer)
-      program.push_back(
-          Launch{"forward_gemm", of.callNs, 0, percentOf(of.forwardNs, isSlow, of.slowdown)});
-    append(program, {End{}, Begin{Scope::Backward, "backward"}});
-    for (int layer = 0; layer < of.layers; ++layer) {
-      program.push_back(
-          Launch{"backward_gemm", of.callNs, 0, percentOf(of.backwardNs, isSlow, of.slowdown)});
-      if ((layer + 1) % layersPerBucket == 0)
-        append(program,
+    program.push_back(Begin{Scope::Iteration, "step"});
+    std::vector<Op> reductions;
+    for (int batch = 1; batch <= of.microbatches; ++batch) {
+      program.push_back(Begin{Scope::Operation, "forward"});
+      for (int layer = 0; layer < of.layers; ++layer) {
+        program.push_back(
+            Launch{"forward_gemm", of.callNs, 0, percentOf(of.forwardNs, isSlow, of.slowdown)});
+        for (int i = 0; i < of.activations; ++i)
+          program.push_back(Launch{"vectorized_elementwise_kernel", of.callNs, 0, of.activationNs});
+      }
+      if (of.readsLoss)
+        program.push_back(Synchronise{0, kSynchroniseNs});
+      append(program, {End{}, Begin{Scope::Backward, "backward"}});
+      for (int layer = 0; layer < of.layers; ++layer) {
+        program.push_back(
+            Launch{"backward_gemm", of.callNs, 0, percentOf(of.backwardNs, isSlow, of.slowdown)});
+        if (batch < of.microbatches || (layer + 1) % layersPerBucket > 0)
+          continue;
+        std::vector<Op>& to = of.isOverlapped ? program : reductions;
+        if (of.codecNs > 0)
+          to.push_back(Launch{"encode", 0, 0, of.codecNs});
+        append(to,
                {RecordEvent{of.callNs / 4, 0, 2 * rank},
                 WaitEvent{of.callNs / 4, 1, 2 * rank},
                 LaunchCollective{Collective::Allreduce, of.callNs, 1, 0, of.bucketBytes}});
+        if (of.codecNs > 0)
+          to.push_back(Launch{"decode", 0, 1, of.codecNs});
+      }
+      if (batch < of.microbatches)
+        program.push_back(End{});
+      append(program, reductions);
     }
     if (of.lossBytes > 0)
       program.push_back(LaunchCollective{Collective::Allreduce, of.callNs, 1, 0, of.lossBytes});
@@ -71,7 +89,19 @@ Job hostDataParallelJob(const DataParallel& of) {
     Thread main{rank, "python3", {}};
     Thread gloo{rank, "gloo", {}};
     for (int iteration = 0; iteration < of.iterations; ++iteration) {
-      append(main.program, {Begin{Scope::Iteration, "step"}, Begin{Scope::Operation, "forward"}});
+      main.program.push_back(Begin{Scope::Iteration, "step"});
+      for (int batch = 1; batch < of.microbatches; ++batch) {
+        main.program.push_back(Begin{Scope::Operation, "forward"});
+        for (int layer = 0; layer < of.layers; ++layer)
+          main.program.push_back(
+              Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
+        append(main.program, {End{}, Begin{Scope::Backward, "backward"}});
+        for (int layer = 0; layer < of.layers; ++layer)
+          main.program.push_back(
+              Compute{"aten::mm", percentOf(of.backwardNs, isSlow, of.slowdown)});
+        main.program.push_back(End{});
+      }
+      main.program.push_back(Begin{Scope::Operation, "forward"});
       const auto blockOf = [&](int layer) { return iteration * of.layers + layer; };
       for (int layer = 0; layer < of.layers; ++layer) {
         if (of.activationBytes > 0)
@@ -80,16 +110,24 @@ Job hostDataParallelJob(const DataParallel& of) {
             Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
       }
       append(main.program, {End{}, Begin{Scope::Backward, "backward"}});
+      std::vector<Op> reductions;
       for (int layer = 0; layer < of.layers; ++layer) {
         main.program.push_back(Compute{"aten::mm", percentOf(of.backwardNs, isSlow, of.slowdown)});
         if (of.activationBytes > 0)
           main.program.push_back(Free{blockOf(of.layers - 1 - layer)});
-        if ((layer + 1) % layersPerBucket == 0)
-          main.program.push_back(Put{ready});
+        if ((layer + 1) % layersPerBucket > 0)
+          continue;
+        std::vector<Op>& to = of.isOverlapped ? main.program : reductions;
+        if (of.codecNs > 0)
+          to.push_back(Compute{"encode", of.codecNs});
+        to.push_back(Put{ready});
       }
+      append(main.program, reductions);
       for (int bucket = 0; bucket < of.buckets; ++bucket) {
-        append(gloo.program,
-               {Take{ready}, Meet{Collective::Allreduce, 0, of.bucketBytes}, Put{done}});
+        append(gloo.program, {Take{ready}, Meet{Collective::Allreduce, 0, of.bucketBytes}});
+        if (of.codecNs > 0)
+          gloo.program.push_back(Compute{"decode", of.codecNs});
+        gloo.program.push_back(Put{done});
         main.program.push_back(Take{done});
       }
       if (of.lossBytes > 0) {

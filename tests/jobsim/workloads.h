@@ -21,7 +21,13 @@ struct DataParallel {
   Ns optimizerNs = 300'000;
   Ns callNs = 8'000;  // of one launch
   std::int64_t bucketBytes = 4'000'000;
-  std::int64_t lossBytes = 0;        // that are reduced after the gradients; 0: none
+  std::int64_t lossBytes = 0;  // that are reduced after the gradients; 0: none
+  int microbatches = 1;        // of which only the last one reduces gradients
+  bool isOverlapped = true;    // gradients are reduced during the backward pass; else after it
+  int activations = 0;         // pointwise kernels that follow each layer's forward
+  Ns activationNs = 20'000;
+  bool readsLoss = false;            // the thread waits for its device after the forward pass
+  Ns codecNs = 0;                    // before the reduction of a bucket, and after it
   std::int64_t activationBytes = 0;  // of a layer, on processors: from its forward to its backward
   Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
   int slowRank = -1;  // computes at `slowdown` percent of the time of the others

@@ -1,6 +1,7 @@
 #include "analysis/engine/whatif/selection.h"
 
 #include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/launches.h"
 #include "analysis/engine/whatif/selected_kinds.h"
 #include "analysis/engine/whatif/thread_spans.h"
 #include "analysis/store/read_rows.h"
@@ -40,20 +41,6 @@ struct IdRow {
   SONDE_COLUMNS(id)
 };
 
-struct LaunchRow {
-  std::int64_t id = 0;
-  std::int64_t threadId = 0;
-  std::int64_t startNs = 0;
-  std::int64_t durNs = 0;
-  bool isCopy = false;
-
-  SONDE_COLUMNS(id, threadId, startNs, durNs, isCopy)
-};
-
-constexpr const char* kLaunches =
-    "SELECT w.id, l.thread_id, l.start_ns, l.dur_ns, w.is_copy FROM (SELECT id, launch_slice_id, 0 "
-    "AS is_copy FROM kernel UNION ALL SELECT id, launch_slice_id, 1 FROM copy) w JOIN slice l ON "
-    "l.id = w.launch_slice_id";
 constexpr const char* kNameMatches = "name_id IN (SELECT id FROM string WHERE text GLOB ?)";
 
 // A query whose conditions are joined, with the values of its parameters.
@@ -273,18 +260,14 @@ Result<void> Selecting::addWork() {
   const bool withCalls = launches_ == Launches::Selected && spans_;
   WorkIds inContext;
   if (!selected.empty() && (context_ || withCalls)) {
-    SONDE_TRY(store::forEach<LaunchRow>(trace_, kLaunches, [&](const LaunchRow& row) {
-      const WorkId id{row.isCopy ? Table::Copy : Table::Kernel, row.id};
-      const auto thread = threads_.find(row.threadId);
-      if (thread == threads_.end() || !selected.contains(id))
-        return;
-      const std::int64_t host = graph_.lanes[thread->second].hostId;
-      const Span call{clock_.toJob(host, row.startNs), clock_.toJob(host, row.startNs + row.durNs)};
-      if (context_ && !context_->contains(thread->second, call.beginNs))
+    SONDE_TRY(forEachLaunch(trace_, graph_, [&](const Launched& each) {
+      const WorkId id{each.isCopy ? Table::Copy : Table::Kernel, each.row};
+      if (!selected.contains(id) ||
+          (context_ && !context_->contains(each.thread, each.call.beginNs)))
         return;
       inContext.insert(id);
       if (withCalls)
-        spans_->add(thread->second, call);
+        spans_->add(each.thread, each.call);
     }));
     if (withCalls)
       spans_->join();

@@ -1,5 +1,6 @@
-#include "analysis/engine/whatif/bucket_size.h"
+#include "analysis/engine/whatif/gradients/bucket_size.h"
 
+#include "analysis/engine/whatif/gradients/rebucketing.h"
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/workloads.h"
 

@@ -1,6 +1,6 @@
 // Questions about simulated jobs with random settings, whose simulation knows the answer.
 // SONDE_SLOW asks 25 of each kind in place of 3.
-#include "analysis/engine/whatif/bucket_size.h"
+#include "analysis/engine/whatif/gradients/bucket_size.h"
 #include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"

@@ -41,4 +41,16 @@ inline void expectExact(const jobsim::Job& now,
   EXPECT_GE(answer.highNs, truth);
 }
 
+// The predicted mean iteration of `now` is that of `then` within 1 %, and its interval holds it.
+inline void expectNear(const jobsim::Job& now,
+                       const jobsim::Job& then,
+                       const std::vector<engine::whatif::Question>& questions) {
+  const engine::whatif::Answer answer = ask(SimulatedJob(now), questions);
+  const double truth = meanNs(SimulatedJob(then));
+  EXPECT_GT(std::abs(answer.baselineNs / truth - 1), 0.01);  // or the question is idle
+  EXPECT_NEAR(answer.predictedNs / truth, 1, 0.01);
+  EXPECT_LE(answer.lowNs, truth);
+  EXPECT_GE(answer.highNs, truth);
+}
+
 }  // namespace sonde::test

@@ -1,4 +1,4 @@
-#include "analysis/engine/whatif/gradient_buckets.h"
+#include "analysis/engine/whatif/gradients/gradient_buckets.h"
 
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/replay/iteration_nodes.h"

@@ -5,7 +5,6 @@
 #include "analysis/engine/whatif/question.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace sonde::engine::whatif {
 
@@ -15,12 +14,5 @@ namespace sonde::engine::whatif {
 // present bucket is ready in proportion to its place. NotFound: the trace has no reductions of all
 // ranks inside of iterations. InvalidArgument: bytes are below 1.
 Question bucketSize(std::int64_t bytes);
-
-// The sizes of buckets: `total` bytes cut at `limit`, or gradients put together until they reach
-// it.
-std::vector<std::int64_t> cutAt(std::int64_t total, std::int64_t limit);
-std::vector<std::int64_t> joinTo(const std::vector<std::int64_t>& gradients,
-                                 std::int64_t firstLimit,
-                                 std::int64_t limit);
 
 }  // namespace sonde::engine::whatif

@@ -42,6 +42,11 @@ Result<std::vector<IterationBuckets>> bucketsOf(const store::Database& trace,
                                                 const std::vector<JobCollective>& all,
                                                 const TransferEdits& edits);
 
+// For people: why bucketsOf() is empty.
+inline constexpr const char* kNoBuckets =
+    "the trace has no iteration in which all ranks reduce gradients: buckets are all-reduces and "
+    "reduce-scatters of 4 KiB and more";
+
 // The gradients of DistributedDataParallel, in the order in which they are expected to be ready,
 // and the limits at which it closes the first bucket and the others.
 struct GradientSizes {

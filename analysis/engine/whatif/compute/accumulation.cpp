@@ -1,0 +1,200 @@
+#include "analysis/engine/whatif/compute/accumulation.h"
+
+#include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/gradients/gradient_buckets.h"
+#include "analysis/engine/whatif/gradients/reduction_calls.h"
+#include "analysis/engine/whatif/job_collectives.h"
+#include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/span_edits.h"
+#include "analysis/engine/whatif/transfer_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using graph::kNoNode;
+using graph::LaneIndex;
+using graph::NodeIndex;
+
+// The calls for reductions on devices take no time.
+Result<void> removeCalls(const store::Database& trace,
+                         Scenario& scenario,
+                         const std::vector<IterationBuckets>& iterations) {
+  std::set<LaneIndex> streams;
+  for (const IterationBuckets& iteration : iterations)
+    for (const JobCollective* bucket : iteration.buckets)
+      if (bucket->isOnDevice)
+        for (const CollectivePart& part : bucket->parts)
+          streams.insert(part.lane);
+  if (streams.empty())
+    return {};
+  SONDE_TRY_ASSIGN(const ThreadSpans calls, readStreamCalls(trace, scenario.graph(), streams));
+  const LaneLookup lookup(scenario.graph());
+  for (LaneIndex lane = 0; lane < scenario.graph().lanes.size(); ++lane)
+    for (const Span& call : calls.of(lane))
+      scaleSpan(scenario, lookup, lane, call, 0, Origin::Measured);
+  return {};
+}
+
+// The job if nobody reduced gradients, and hence no rank waited for another one there.
+Result<Scenario> withoutReductions(const store::Database& trace,
+                                   const Scenario& now,
+                                   const std::vector<JobCollective>& all) {
+  Scenario silent = now;
+  TransferEdits edits(silent);
+  SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
+                   bucketsOf(trace, silent.job(), all, edits));
+  SONDE_TRY(removeCalls(trace, silent, iterations));
+  for (const IterationBuckets& iteration : iterations)
+    for (const JobCollective* bucket : iteration.buckets)
+      for (std::size_t rank = 0; rank < bucket->parts.size(); ++rank) {
+        JobCollective own = *bucket;
+        own.communicator += fmt::format(" of rank {}", rank);
+        own.parts = {bucket->parts[rank]};
+        edits.set(own, 0, Origin::Measured);
+      }
+  SONDE_TRY(edits.apply());
+  return silent;
+}
+
+// When a lane comes to a time of its measured life, in a replay.
+class ReplayedTimes {
+ public:
+  explicit ReplayedTimes(const Scenario& scenario)
+      : scenario_(scenario), lookup_(scenario.graph()), begin_(scenario.replay()) {}
+
+  std::int64_t beginNs(NodeIndex node) const { return begin_[node]; }
+
+  std::int64_t at(LaneIndex lane, std::int64_t ns) const {
+    const auto [first, last] = lookup_.rangeOf(lane);
+    NodeIndex node = lookup_.beginsFrom(lane, ns);
+    if (node < last && scenario_.graph().beginNs[node] == ns)
+      return begin_[node];
+    if (node == first)
+      return ns;
+    --node;
+    return begin_[node] +
+           static_cast<std::int64_t>(scenario_.lengthNs(node, scenario_.graph().beginNs[node], ns));
+  }
+
+ private:
+  const Scenario& scenario_;
+  const LaneLookup lookup_;
+  const std::vector<std::int64_t> begin_;
+};
+
+// The first node of an iteration that takes time. The instant of its begin may also be the end of
+// the iteration before.
+NodeIndex firstWork(const graph::Graph& graph, NodeIndex first) {
+  NodeIndex node = first;
+  while (node + 1 < graph.nodes() && graph.lane[node + 1] == graph.lane[first] &&
+         graph.durNs[node] == 0)
+    ++node;
+  return node;
+}
+
+// A micro-batch's work on one stream.
+struct StreamWork {
+  NodeIndex first = kNoNode;
+  std::int64_t ns = 0;
+};
+
+// By micro-batch and stream.
+std::map<std::pair<std::uint32_t, LaneIndex>, StreamWork> byStream(const Scenario& scenario,
+                                                                   const MicroWorks& works) {
+  std::map<std::pair<std::uint32_t, LaneIndex>, StreamWork> found;
+  for (const MicroWork& each : works.onDevices) {
+    StreamWork& of = found[{each.batch, scenario.graph().lane[each.node]}];
+    of.first = std::min(of.first, each.node);
+    of.ns += scenario.durNs()[each.node];
+  }
+  return found;
+}
+
+// Streams do the work of the other micro-batches before that of the last one, from the begin of the
+// iteration on.
+Result<void> addStreamWork(Scenario& scenario,
+                           const std::vector<MicroBatch>& batches,
+                           const MicroWorks& works,
+                           std::int64_t times) {
+  const graph::Graph& graph = scenario.graph();
+  const auto streams = byStream(scenario, works);
+  Scenario::Structure structure;
+  std::vector<std::int64_t> durNs;
+  std::map<LaneIndex, LaneIndex> added;  // by stream
+  const auto firstNew = static_cast<NodeIndex>(graph.nodes());
+  for (const auto& [key, work] : streams) {
+    const auto& [batch, lane] = key;
+    const graph::IterationNodes& iteration = scenario.job().iterations[batches[batch].iteration];
+    const auto node = static_cast<NodeIndex>(firstNew + durNs.size());
+    const auto next = static_cast<LaneIndex>(graph.lanes.size() + structure.lanes.size());
+    const auto [own, isNew] = added.emplace(lane, next);
+    if (isNew)
+      structure.lanes.push_back(graph.lanes[lane]);
+    structure.nodes.push_back({own->second, graph.beginNs[iteration.first]});
+    durNs.push_back(times * work.ns);
+    const auto isBefore = [&](NodeIndex of) {
+      return of > 0 && graph.lane[of - 1] == graph.lane[of];
+    };
+    if (isBefore(iteration.first))
+      structure.edges.push_back({iteration.first - 1, node, graph::EdgeKind::Launch});
+    if (isBefore(work.first))
+      structure.edges.push_back({work.first - 1, node, graph::EdgeKind::Order});
+    structure.edges.push_back({node, work.first, graph::EdgeKind::Order});
+  }
+  SONDE_TRY(scenario.restructure(structure));
+  for (std::size_t i = 0; i < durNs.size(); ++i)
+    scenario.setNode(static_cast<NodeIndex>(firstNew + i), durNs[i], Origin::Scaled);
+  return {};
+}
+
+// Workers of loaders load for all micro-batches.
+Result<void> scaleFeeders(const store::Database& trace, Scenario& scenario, double factor) {
+  const LaneLookup lookup(scenario.graph());
+  SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads, readLoads(trace, scenario.job(), lookup));
+  for (const RankLoads& each : loads)
+    for (const LaneIndex lane : each.feeders)
+      scaleLane(scenario, lookup, lane, factor, Origin::Scaled);
+  return {};
+}
+
+}  // namespace
+
+Question accumulation(std::int64_t factor) {
+  return [factor](Asking& asking) -> Result<void> {
+    if (factor < 1)
+      return Error{ErrorCode::InvalidArgument, "an iteration has at least one micro-batch"};
+    Scenario& scenario = asking.scenario;
+    SONDE_TRY_ASSIGN(const std::vector<MicroBatch> batches,
+                     readMicroBatches(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
+                     readCollectives(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const MicroWorks works, readWorks(asking.trace, scenario.job(), all, batches));
+    SONDE_TRY_ASSIGN(const Scenario silent, withoutReductions(asking.trace, scenario, all));
+    const ReplayedTimes times(silent);
+    for (const MicroBatch& each : batches) {
+      const NodeIndex first = scenario.job().iterations[each.iteration].first;
+      const std::int64_t ns = times.at(each.driver, each.span.endNs) - times.beginNs(first);
+      scenario.extend(firstWork(scenario.graph(), first),
+                      (factor - 1) * std::max<std::int64_t>(ns, 0),
+                      Origin::Scaled);
+    }
+    SONDE_TRY(addStreamWork(scenario, batches, works, factor - 1));
+    SONDE_TRY(scaleFeeders(asking.trace, scenario, static_cast<double>(factor)));
+    asking.notes.push_back(fmt::format(
+        "an iteration then has {} times as many samples: {} micro-batches, of which only the last "
+        "one reduces gradients, as in DistributedDataParallel's no_sync()",
+        factor,
+        factor));
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif

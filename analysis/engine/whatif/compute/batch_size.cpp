@@ -1,0 +1,78 @@
+#include "analysis/engine/whatif/compute/batch_size.h"
+
+#include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/job_collectives.h"
+#include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/span_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+// The error, as a part of the change of an operator's time, which seldom is in proportion to the
+// batch.
+constexpr double kProportion = 0.1;
+
+void scaleAllOf(Scenario& scenario, const std::vector<MicroWork>& works, double factor) {
+  for (const MicroWork& each : works)
+    scenario.scale(each.node, each.part.beginNs, each.part.endNs, factor, Origin::Modelled);
+}
+
+// The time that a rank loads by itself, and that of its workers.
+void scaleLoads(Scenario& scenario,
+                const LaneLookup& lookup,
+                const RankLoads& of,
+                bool withOwn,
+                double factor) {
+  if (withOwn && of.feeders.empty())
+    for (const Span& load : of.loads)
+      scaleSpan(scenario, lookup, of.driver, load, factor, Origin::Modelled);
+  for (const graph::LaneIndex lane : of.feeders)
+    scaleLane(scenario, lookup, lane, factor, Origin::Modelled);
+}
+
+}  // namespace
+
+Question batchSize(BatchSize of) {
+  return [of](Asking& asking) -> Result<void> {
+    if (!std::isfinite(of.factor) || of.factor <= 0)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("a batch cannot have {} times as many samples", of.factor)};
+    if (!(of.fixed >= 0 && of.fixed <= 1))
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("a fixed part of {} is not between 0 and 1", of.fixed)};
+    Scenario& scenario = asking.scenario;
+    SONDE_TRY_ASSIGN(const std::vector<MicroBatch> batches,
+                     readMicroBatches(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const std::vector<JobCollective> collectives,
+                     readCollectives(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const MicroWorks works,
+                     readWorks(asking.trace, scenario.job(), collectives, batches));
+    const double factor = of.fixed + (1 - of.fixed) * of.factor;
+    const bool isOnDevices = !works.onDevices.empty();
+    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor);
+    const LaneLookup lookup(scenario.graph());
+    SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads,
+                     readLoads(asking.trace, scenario.job(), lookup));
+    for (const RankLoads& each : loads)
+      scaleLoads(scenario, lookup, each, isOnDevices, factor);
+    asking.modelError =
+        std::max(asking.modelError, kProportion * std::abs(factor - 1) / std::max(factor, 1.0));
+    asking.notes.push_back(fmt::format(
+        "an iteration then has {:g} times as many samples; {} take {:g} times as long, which "
+        "assumes that all but {:.0f} % of their time is in proportion to the samples",
+        of.factor,
+        isOnDevices ? "kernels and copies of forward and backward passes, and loads,"
+                    : "loading, forward and backward",
+        factor,
+        100 * of.fixed));
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif

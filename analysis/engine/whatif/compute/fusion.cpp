@@ -1,0 +1,246 @@
+#include "analysis/engine/whatif/compute/fusion.h"
+
+#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/compute/device_works.h"
+#include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/compute/work_classes.h"
+#include "analysis/engine/whatif/span_edits.h"
+#include "analysis/store/read_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using graph::EdgeKind;
+using graph::Graph;
+using graph::LaneIndex;
+using graph::NodeIndex;
+
+constexpr double kFusionRule = 0.13;  // the largest error that Daydream reports for fusions
+
+struct OperatorRow {
+  std::int64_t threadId = 0;
+  std::int64_t startNs = 0;
+  std::int64_t durNs = 0;
+  std::string text;
+
+  SONDE_COLUMNS(threadId, startNs, durNs, text)
+};
+
+// Those that no other operator runs.
+constexpr const char* kOperators =
+    "SELECT s.thread_id, s.start_ns, s.dur_ns, n.text FROM slice s JOIN string n ON n.id = "
+    "s.name_id LEFT JOIN slice p ON p.id = s.parent_id WHERE s.kind = 'operator' AND s.dur_ns > 0 "
+    "AND (p.id IS NULL OR p.kind <> 'operator') ORDER BY s.thread_id, s.start_ns";
+
+struct Operator {
+  Span span;
+  bool isPointwise = false;
+};
+using Operators = std::map<LaneIndex, std::vector<Operator>>;  // by begin
+
+Result<Operators> readOperators(const store::Database& trace, const Graph& graph) {
+  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
+  std::unordered_map<std::int64_t, LaneIndex> threads;
+  for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
+    if (graph.lanes[lane].kind == graph::LaneKind::Thread)
+      threads.emplace(graph.lanes[lane].id, lane);
+  Operators found;
+  SONDE_TRY(store::forEach<OperatorRow>(trace, kOperators, [&](const OperatorRow& row) {
+    const auto lane = threads.find(row.threadId);
+    if (lane == threads.end())
+      return;
+    const std::int64_t host = graph.lanes[lane->second].hostId;
+    found[lane->second].push_back(
+        {{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)},
+         classOfOperator(row.text) == WorkClass::Pointwise});
+  }));
+  return found;
+}
+
+// Fuses what follows each other.
+class Fusing {
+ public:
+  Fusing(Scenario& scenario, const Operators& operators)
+      : scenario_(scenario), lookup_(scenario.graph()), operators_(operators) {}
+
+  void fuseKernels(const std::vector<DeviceWork>& works) {
+    for (std::size_t first = 0; first < works.size();) {
+      std::size_t last = first + 1;
+      while (last < works.size() && follows(works[last - 1], works[last]))
+        ++last;
+      if (last - first > 1) {
+        keepLongest(works, first, last);
+        for (std::size_t i = first + 1; i < last; ++i)
+          removeCall(works[i]);
+      }
+      first = last;
+    }
+  }
+
+  void fuseOperators() {
+    for (const auto& [lane, all] : operators_)
+      for (std::size_t first = 0; first < all.size();) {
+        std::size_t last = first + 1;
+        while (last < all.size() && follow(lane, all[last - 1], all[last]))
+          ++last;
+        if (last - first > 1)
+          keepLongest(lane, all, first, last);
+        first = last;
+      }
+  }
+
+  std::int64_t fused() const noexcept { return fused_; }
+
+ private:
+  const Graph& graph() const { return scenario_.graph(); }
+
+  static bool isPointwise(const DeviceWork& work) {
+    return !work.isCollective && work.thread && classOfKernel(work.name) == WorkClass::Pointwise;
+  }
+
+  // Nothing comes between them, and the second one needs nothing else.
+  bool follows(const DeviceWork& before, const DeviceWork& work) const {
+    if (work.node != before.node + 1 || graph().lane[work.node] != graph().lane[before.node] ||
+        before.thread != work.thread || !isPointwise(before) || !isPointwise(work))
+      return false;
+    for (std::uint32_t edge = graph().firstIn[work.node]; edge < graph().firstIn[work.node + 1];
+         ++edge)
+      if (graph().edgeKind[edge] != EdgeKind::Order && graph().edgeKind[edge] != EdgeKind::Launch)
+        return false;
+    return true;
+  }
+
+  void keepLongest(const std::vector<DeviceWork>& works, std::size_t first, std::size_t last) {
+    std::int64_t longest = 0;
+    for (std::size_t i = first; i < last; ++i)
+      longest = std::max(longest, scenario_.durNs()[works[i].node]);
+    for (std::size_t i = first; i < last; ++i)
+      scenario_.setNode(works[i].node, i == first ? longest : 0, Origin::Modelled);
+    fused_ += static_cast<std::int64_t>(last - first);
+  }
+
+  // With the pointwise operator around it.
+  void removeCall(const DeviceWork& work) {
+    Span span = work.call;
+    if (const auto of = operators_.find(*work.thread); of != operators_.end()) {
+      const auto after = std::upper_bound(
+          of->second.begin(),
+          of->second.end(),
+          span.beginNs,
+          [](std::int64_t ns, const Operator& each) { return ns < each.span.beginNs; });
+      if (after != of->second.begin() && (after - 1)->isPointwise &&
+          (after - 1)->span.endNs >= span.endNs)
+        span = (after - 1)->span;
+    }
+    scaleSpan(scenario_, lookup_, *work.thread, span, 0, Origin::Modelled);
+  }
+
+  // The thread does not wait from the begin of the first one to the end of the second one.
+  bool follow(LaneIndex lane, const Operator& before, const Operator& each) const {
+    const NodeIndex next = lookup_.beginsFrom(lane, before.span.beginNs + 1);
+    const bool isOneNode =
+        next >= lookup_.rangeOf(lane).second || graph().beginNs[next] >= each.span.endNs;
+    return before.isPointwise && each.isPointwise && isOneNode;
+  }
+
+  void keepLongest(LaneIndex lane,
+                   const std::vector<Operator>& all,
+                   std::size_t first,
+                   std::size_t last) {
+    const auto longest =
+        std::max_element(all.begin() + static_cast<std::ptrdiff_t>(first),
+                         all.begin() + static_cast<std::ptrdiff_t>(last),
+                         [](const Operator& a, const Operator& b) {
+                           return a.span.endNs - a.span.beginNs < b.span.endNs - b.span.beginNs;
+                         });
+    for (std::size_t i = first; i < last; ++i)
+      if (&all[i] != &*longest)
+        scaleSpan(scenario_, lookup_, lane, all[i].span, 0, Origin::Modelled);
+    fused_ += static_cast<std::int64_t>(last - first);
+  }
+
+  Scenario& scenario_;
+  const LaneLookup lookup_;
+  const Operators& operators_;
+  std::int64_t fused_ = 0;
+};
+
+Result<void> fusePointwise(Asking& asking) {
+  Scenario& scenario = asking.scenario;
+  SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
+                   readDeviceWorks(asking.trace, scenario.job()));
+  SONDE_TRY_ASSIGN(const Operators operators, readOperators(asking.trace, scenario.graph()));
+  Fusing fusing(scenario, operators);
+  if (works.empty())
+    fusing.fuseOperators();
+  else
+    fusing.fuseKernels(works);
+  if (fusing.fused() == 0)
+    return notFound(works.empty() && operators.empty()
+                        ? "the trace has neither kernels nor operators: 'sonde run "
+                          "--torch-operators' records operators"
+                        : "no pointwise kernels or operators follow each other");
+  asking.notes.push_back(
+      fmt::format("{} pointwise {} are fused with their neighbours, and of each group the longest "
+                  "one's time remains",
+                  fusing.fused(),
+                  works.empty() ? "operators" : "kernels"));
+  return {};
+}
+
+Result<void> fuseOptimizers(Asking& asking) {
+  Scenario& scenario = asking.scenario;
+  SONDE_TRY_ASSIGN(const std::vector<MicroBatch> batches,
+                   readMicroBatches(asking.trace, scenario.job()));
+  SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
+                   readDeviceWorks(asking.trace, scenario.job()));
+  const LaneLookup lookup(scenario.graph());
+  std::map<LaneIndex, std::vector<std::int64_t>> calls;  // when they begin, by thread
+  for (const DeviceWork& each : works)
+    if (each.thread && !each.isCollective)
+      calls[*each.thread].push_back(each.call.beginNs);
+  for (auto& [lane, of] : calls)
+    std::sort(of.begin(), of.end());
+  std::int64_t launches = 0;
+  for (const MicroBatch& each : batches) {
+    const std::vector<std::int64_t>& of = calls[each.driver];
+    const auto count = std::lower_bound(of.begin(), of.end(), each.optimizer.endNs) -
+                       std::lower_bound(of.begin(), of.end(), each.optimizer.beginNs);
+    if (count < 2)
+      continue;
+    launches += count;
+    scaleSpan(scenario,
+              lookup,
+              each.driver,
+              each.optimizer,
+              1 / static_cast<double>(count),
+              Origin::Modelled);
+  }
+  if (launches == 0)
+    return notFound("no optimizer of the trace launches more than one kernel");
+  asking.notes.push_back(fmt::format(
+      "{:.0f} kernels of each optimizer step become one, which takes as long as all of them",
+      static_cast<double>(launches) / static_cast<double>(batches.size())));
+  return {};
+}
+
+}  // namespace
+
+Question fusion(Fusion what) {
+  return [what](Asking& asking) -> Result<void> {
+    SONDE_TRY(what == Fusion::Pointwise ? fusePointwise(asking) : fuseOptimizers(asking));
+    asking.modelError = std::max(asking.modelError, kFusionRule);
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif

@@ -1,0 +1,85 @@
+#include "analysis/engine/whatif/compute/mixed_precision.h"
+
+#include "analysis/engine/whatif/compute/device_works.h"
+#include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/compute/work_classes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+constexpr double kRule = 0.13;  // the largest error that Daydream reports
+
+// The work of optimizers.
+Result<std::unordered_set<graph::NodeIndex>> optimizerWorks(const store::Database& trace,
+                                                            const graph::TraceGraph& job,
+                                                            const std::vector<DeviceWork>& works) {
+  std::unordered_set<graph::NodeIndex> found;
+  const auto batches = readMicroBatches(trace, job);
+  if (!batches && batches.error().code != ErrorCode::NotFound)
+    return batches.error();
+  if (!batches)
+    return found;
+  ThreadSpans optimizers;
+  for (const MicroBatch& each : *batches)
+    optimizers.add(each.driver, each.optimizer);
+  optimizers.join();
+  for (const DeviceWork& each : works)
+    if (each.thread && optimizers.contains(*each.thread, each.call.beginNs))
+      found.insert(each.node);
+  return found;
+}
+
+}  // namespace
+
+Question mixedPrecision(MixedPrecision of) {
+  return [of](Asking& asking) -> Result<void> {
+    if (!(of.matrix > 0) || !(of.memory > 0))
+      return Error{ErrorCode::InvalidArgument, "how many times as fast is a number above 0"};
+    Scenario& scenario = asking.scenario;
+    SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
+                     readDeviceWorks(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const std::unordered_set<graph::NodeIndex> optimizers,
+                     optimizerWorks(asking.trace, scenario.job(), works));
+    std::int64_t matrices = 0;
+    std::int64_t others = 0;
+    std::int64_t already = 0;
+    for (const DeviceWork& each : works) {
+      if (each.name.empty() || each.isCollective || optimizers.contains(each.node))
+        continue;
+      if (isOfReducedPrecision(each.name)) {
+        ++already;
+        continue;
+      }
+      const bool isMatrix = classOfKernel(each.name) == WorkClass::Matrix;
+      ++(isMatrix ? matrices : others);
+      scenario.setNode(each.node,
+                       std::llround(static_cast<double>(scenario.durNs()[each.node]) /
+                                    (isMatrix ? of.matrix : of.memory)),
+                       Origin::Modelled);
+    }
+    if (matrices + others == 0)
+      return notFound(already > 0
+                          ? "all kernels compute with numbers of two bytes or less already"
+                          : "the trace has no kernels of a device, so nothing says how much faster "
+                            "smaller numbers would be");
+    asking.modelError = std::max(asking.modelError, kRule);
+    asking.notes.push_back(fmt::format(
+        "{} kernels that multiply matrices are {:g} times as fast and {} others {:g} times; {} "
+        "compute with two bytes already, and optimizers, copies and collectives stay",
+        matrices,
+        of.matrix,
+        others,
+        of.memory,
+        already));
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif

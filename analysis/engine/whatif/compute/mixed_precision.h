@@ -1,0 +1,24 @@
+// The question how long an iteration would take with numbers of two bytes. Free functions.
+#pragma once
+
+#include "analysis/engine/whatif/question.h"
+
+namespace sonde::engine::whatif {
+
+struct MixedPrecision {
+  double matrix = 3;  // how many times as fast products of matrices are
+  double memory = 2;  // and all other kernels
+};
+
+// Kernels of forward and backward passes are faster by their class. The optimizer, copies,
+// collectives, calls, and kernels that compute with two bytes already stay as they are. Without a
+// known optimizer all kernels count.
+//
+// Source: "Daydream: Accurately Estimating the Efficacy of Optimizations for DNN Training"
+// (ATC'20), section 5.1, whose factors are the defaults.
+//
+// NotFound: the trace has no kernels that would be faster. InvalidArgument: a factor is not above
+// 0.
+Question mixedPrecision(MixedPrecision of);
+
+}  // namespace sonde::engine::whatif

@@ -1,0 +1,112 @@
+#include "analysis/engine/whatif/gradients/compression.h"
+
+#include "analysis/engine/whatif/gradients/gradient_buckets.h"
+#include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/transfer_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+constexpr double kOnProcessors = 2;  // bytes in a nanosecond
+constexpr double kOnDevices = 300;
+constexpr double kGuess = 0.2;  // the relative error of these, and of a user's figure
+
+double compressedNs(const Compression& of, const JobCollective& bucket, const NetworkModel& model) {
+  const double bytes = static_cast<double>(bucket.bytes) * of.ratio;
+  const auto sent = [&](const char* op, double all) {
+    return model.ns(costOf(op, std::llround(all), bucket.ranks));
+  };
+  switch (of.codec) {
+    case Codec::Fp16:
+      return sent(bucket.op.c_str(), bytes);
+    case Codec::PowerSgd:
+      return sent("allreduce", bytes / 2) + sent("allreduce", bytes / 2);
+    case Codec::TopK:
+      break;
+  }
+  // Every rank's numbers and places, of four bytes each.
+  return sent("allgather", 2 * bytes * static_cast<double>(bucket.ranks));
+}
+
+// The speed of a network, in bit/ns, below which compression of a large bucket pays if nothing else
+// happens meanwhile.
+double breakEven(const Compression& of, const JobCollective& bucket, double codecNs) {
+  const NetworkModel perByte{.byteNs = 1};
+  const double saved =
+      perByte.ns(costOf(bucket.op, bucket.bytes, bucket.ranks)) - compressedNs(of, bucket, perByte);
+  return saved <= 0 || codecNs <= 0 ? 0 : 8 * saved / codecNs;
+}
+
+std::string noteOf(const Compression& of, const JobCollective& bucket, double codecNs) {
+  const double limit = breakEven(of, bucket, codecNs);
+  const std::string pays =
+      limit <= 0 ? "compression never pays: it does not make messages smaller"
+                 : fmt::format(
+                       "where nothing overlaps with it, it pays only on networks below "
+                       "{:.3g} Gbit/s",
+                       limit);
+  return fmt::format(
+      "encoding and decoding take {:.2f} ms for each MB of gradients, which is assumed, not "
+      "measured; {}",
+      codecNs / static_cast<double>(bucket.bytes),
+      pays);
+}
+
+Result<void> check(const Compression& of) {
+  if (!(of.ratio > 0 && of.ratio <= 1))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("a ratio of {} is not above 0 and at most 1", of.ratio)};
+  if (of.bytesPerNs && !(*of.bytesPerNs > 0))
+    return Error{ErrorCode::InvalidArgument, "the speed of a codec is above 0"};
+  return {};
+}
+
+}  // namespace
+
+Question compression(Compression of) {
+  return [of](Asking& asking) -> Result<void> {
+    SONDE_TRY(check(of));
+    Scenario& scenario = asking.scenario;
+    SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
+                     readCollectives(asking.trace, scenario.job()));
+    TransferEdits edits(scenario);
+    SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
+                     bucketsOf(asking.trace, scenario.job(), all, edits));
+    if (iterations.empty())
+      return notFound(kNoBuckets);
+    const JobCollective& any = *iterations.front().buckets.front();
+    const std::map<std::string, NetworkModel> models = fitNetworks(all);
+    const auto model = models.find(any.communicator);
+    if (model == models.end())
+      return notFound("the trace has too few collectives to tell how fast the network is");
+    const double speed = of.bytesPerNs.value_or(any.isOnDevice ? kOnDevices : kOnProcessors);
+    for (const IterationBuckets& iteration : iterations) {
+      std::int64_t bytes = 0;
+      for (const JobCollective* bucket : iteration.buckets) {
+        bytes += bucket->bytes;
+        const double codecNs = static_cast<double>(bucket->bytes) / speed;
+        for (const std::vector<ReadyPoint>& points : iteration.ready) {
+          const ReadyPoint ready = readyAt(points, bytes);
+          const graph::NodeIndex node = edits.lookup().endedBy(ready.lane, ready.ns);
+          if (node != graph::kNoNode)
+            scenario.extend(node, std::llround(codecNs), Origin::Modelled);
+        }
+        edits.set(*bucket, compressedNs(of, *bucket, model->second) + codecNs, Origin::Modelled);
+      }
+    }
+    SONDE_TRY(edits.apply());
+    asking.modelError = std::max({asking.modelError, model->second.error, kGuess});
+    asking.notes.push_back(noteOf(of, any, 2 * static_cast<double>(any.bytes) / speed));
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif
