@@ -1,6 +1,7 @@
 #include "cli/graph/graph_output.h"
 
 #include "cli/report/report_lines.h"
+#include "cli/text/cause_colours.h"
 #include "cli/text/json_value.h"
 
 #include <fmt/format.h>
@@ -19,18 +20,6 @@ namespace {
 
 namespace critical = engine::critical;
 using engine::graph::Graph;
-
-// Each cause has one colour in all pictures: those of Okabe and Ito, and three more.
-constexpr std::array<const char*, critical::kPathCauses> kCauseColours = {"#0072b2",   // host
-                                                                          "#e69f00",   // loader
-                                                                          "#f0e442",   // io
-                                                                          "#56b4e9",   // wait
-                                                                          "#009e73",   // device
-                                                                          "#cc79a7",   // copy
-                                                                          "#d55e00",   // transfer
-                                                                          "#332288",   // launch
-                                                                          "#661100",   // wake_up
-                                                                          "#999999"};  // gap
 
 std::string entityOf(const Graph& graph, engine::graph::LaneIndex index) {
   return engine::graph::entityOf(graph.lanes[index]);

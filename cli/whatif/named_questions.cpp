@@ -208,6 +208,10 @@ Result<Question> makeNetwork(const NamedValues& values) {
 
 Result<Question> parseAsk(const std::string& text) {
   SONDE_TRY_ASSIGN(const Asked asked, parseAsked(text));
+  return makeAsked(asked);
+}
+
+Result<Question> makeAsked(const Asked& asked) {
   std::string names;
   for (const NamedQuestion& each : kNamed) {
     if (asked.name == each.name)

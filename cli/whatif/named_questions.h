@@ -12,6 +12,8 @@ namespace sonde::cli {
 // InvalidArgument: there is no such question, or a setting has another form.
 Result<engine::whatif::Question> parseAsk(const std::string& text);
 
+Result<engine::whatif::Question> makeAsked(const Asked& asked);
+
 Result<engine::whatif::Question> makeNetwork(const NamedValues& values);
 
 }  // namespace sonde::cli

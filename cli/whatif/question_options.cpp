@@ -10,12 +10,15 @@
 #include "cli/text/time_span.h"
 #include "cli/whatif/named_questions.h"
 #include "cli/whatif/named_values.h"
+#include "cli/whatif/question_file.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -95,6 +98,22 @@ constexpr std::array kOptions = {
     QuestionOption{"--ask", "NAME[,KEY=VALUE…]", "a question by its name", parseAsk},
 };
 
+constexpr const char* kFile = "--file";
+
+void addRepeated(CLI::App& app, const char* name, const char* value, const char* const help) {
+  app.add_option(name, help)
+      ->type_name(value)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+const QuestionOption* find(const std::string& name) {
+  for (const QuestionOption& each : kOptions)
+    if (each.name == "--" + name)
+      return &each;
+  return nullptr;
+}
+
 }  // namespace
 
 void declareQuestions(CLI::App& app) {
@@ -102,29 +121,48 @@ void declareQuestions(CLI::App& app) {
     if (each.value == nullptr)
       app.add_flag(each.name, each.help);
     else
-      app.add_option(each.name, each.help)
-          ->type_name(each.value)
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      addRepeated(app, each.name, each.value, each.help);
   }
+  addRepeated(app, kFile, "F.toml", "ask the questions of a file, from top to bottom");
 }
 
 Result<std::vector<Question>> askedQuestions(const CLI::App& app) {
   std::vector<Question> questions;
   std::map<const CLI::Option*, std::size_t> used;
-  for (const CLI::Option* option : app.parse_order())
+  const auto next = [&](const CLI::Option* option) { return option->results()[used[option]++]; };
+  for (const CLI::Option* option : app.parse_order()) {
+    if (option->check_name(kFile)) {
+      SONDE_TRY_ASSIGN(std::vector<Question> all, readQuestionFile(next(option)));
+      std::move(all.begin(), all.end(), std::back_inserter(questions));
+      continue;
+    }
     for (const QuestionOption& each : kOptions) {
       if (!option->check_name(each.name))
         continue;
-      const std::string value =
-          each.value == nullptr ? std::string() : option->results()[used[option]++];
+      const std::string value = each.value == nullptr ? std::string() : next(option);
       auto question = each.parse(value);
       if (!question)
         return Error{question.error().code,
                      fmt::format("{} {}: {}", each.name, value, question.error().message)};
       questions.push_back(*std::move(question));
     }
+  }
   return questions;
+}
+
+std::vector<std::string> questionNames() {
+  std::vector<std::string> names;
+  for (const QuestionOption& each : kOptions)
+    names.emplace_back(each.name + 2);
+  return names;
+}
+
+bool isQuestion(const std::string& name) {
+  return find(name) != nullptr;
+}
+
+Result<Question> parseQuestion(const std::string& name, const std::string& value) {
+  return find(name)->parse(value);
 }
 
 }  // namespace sonde::cli

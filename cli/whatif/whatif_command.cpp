@@ -3,12 +3,17 @@
 #include "analysis/engine/retime/retime.h"
 #include "analysis/store/scratch.h"
 #include "analysis/store/trace_name.h"
+#include "cli/breakdown/breakdown_plot.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
 #include "cli/text/table.h"
 #include "cli/whatif/answer_output.h"
+#include "cli/whatif/answer_plot.h"
 #include "cli/whatif/question_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <utility>
@@ -44,7 +49,9 @@ class WhatifCommand : public Command {
     declareQuestions(app);
     app.add_option("-o,--output", output_, "write the predicted timeline as a trace")
         ->type_name("OUT");
-    app.add_flag("-f,--force", force_, "replace the output if it exists");
+    app.add_flag("-f,--force", force_, "replace the outputs if they exist");
+    app.add_option("--plot", plot_, "draw an iteration before and after in this .svg or .png")
+        ->type_name("PICTURE");
     addFormatOption(app, format_);
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
@@ -60,12 +67,18 @@ class WhatifCommand : public Command {
 
   const CLI::App* app_ = nullptr;
   std::string output_;
+  std::string plot_;
   bool force_ = false;
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
 };
 
 Result<void> WhatifCommand::checkOutput() const {
+  if (!plot_.empty()) {
+    SONDE_TRY(checkPlotName(plot_));
+    SONDE_TRY(checkApart(plot_, traces_));
+    SONDE_TRY(store::checkOutput(plot_, force_, {}, "--plot"));
+  }
   if (output_.empty())
     return {};
   SONDE_TRY(checkApart(output_, traces_));
@@ -118,6 +131,12 @@ int WhatifCommand::run() {
   const auto found = answer(job->database(), *questions);
   if (!found)
     return failToAnswer(name(), found.error());
+  if (!plot_.empty()) {
+    const std::string title =
+        fmt::format("{}: {:.2f} times as fast", fmt::join(traces_, ", "), found->speedup());
+    if (const auto drawn = writePlot(chartOf(*found, title), plot_, force_); !drawn)
+      return fail(name(), drawn.error());
+  }
   if (format_ == Format::Json)
     printOut(dumpJson(jsonOf(*found)));
   else if (format_ == Format::Csv)

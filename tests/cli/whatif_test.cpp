@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <sstream>
+
 namespace sonde::cli {
 namespace {
 
@@ -50,6 +53,53 @@ TEST_F(WhatifVerb, AsksFromLeftToRight) {
   const json once = ask({"--set", "kind:host=1ms", "--scale", "kind:host=3"});
   const json other = ask({"--scale", "kind:host=3", "--set", "kind:host=1ms"});
   EXPECT_GT(once["predicted_ns"].get<double>(), 2 * other["predicted_ns"].get<double>());
+}
+
+TEST_F(WhatifVerb, AsksTheQuestionsOfAFileInTheirPlace) {
+  const std::string file = folder_ / "plan.toml";
+  std::ofstream(file) << "[[question]]\nset = \"kind:host=1ms\"\n"
+                         "[[question]]\nask = \"batch\"\nx = 2\n";
+  const json answer = ask({"--scale", "kind:host=3", "--file", file, "--scale", "kind:host=5"});
+  const json same = ask({"--scale",
+                         "kind:host=3",
+                         "--set",
+                         "kind:host=1ms",
+                         "--ask",
+                         "batch,x=2",
+                         "--scale",
+                         "kind:host=5"});
+  EXPECT_EQ(answer["predicted_ns"], same["predicted_ns"]);
+  EXPECT_NE(answer["predicted_ns"], ask({"--file", file})["predicted_ns"]);
+}
+
+TEST_F(WhatifVerb, NamesTheLineOfAFileThatIsWrong) {
+  const std::string file = folder_ / "plan.toml";
+  const auto wrong = [&](const char* text) {
+    std::ofstream(file) << text;
+    const Finished finished = refused({"--file", file});
+    EXPECT_EQ(finished.status, 2) << text;
+    return finished.err;
+  };
+  EXPECT_THAT(wrong("[[question]]\nscal = \"kind:host=2\"\n"), HasSubstr("plan.toml:2:1: "));
+  EXPECT_THAT(wrong("[[question]]\nscale = \"kind:host=2\"\nset = \"kind:host=2ms\"\n"),
+              HasSubstr("plan.toml:3:1: 'scale' and 'set' are two questions"));
+  EXPECT_THAT(wrong("[[question]]\nask = \"batch,x=2\"\nx = 3\n"), HasSubstr("given twice"));
+  EXPECT_THAT(wrong("[[question]]\nworkers = [2]\n"), HasSubstr("plan.toml:2:11: "));
+  EXPECT_THAT(wrong("[[question\n"), HasSubstr("plan.toml:1:11: "));
+  EXPECT_THAT(wrong("scale = \"kind:host=2\"\n"), HasSubstr("[[question]]"));
+  EXPECT_THAT(wrong("# nothing\n"), HasSubstr("no question"));
+}
+
+TEST_F(WhatifVerb, DrawsAnIterationBeforeAndAfter) {
+  const std::string picture = folder_ / "out.svg";
+  ask({"--scale", "kind:host=0.5", "--plot", picture});
+  std::ostringstream svg;
+  svg << std::ifstream(picture).rdbuf();
+  EXPECT_THAT(svg.str(), HasSubstr(">now<"));
+  EXPECT_THAT(svg.str(), HasSubstr(">then<"));
+  EXPECT_THAT(svg.str(), HasSubstr("stroke=\"#000000\"")) << "the interval";
+  EXPECT_EQ(refused({"--scale", "kind:host=0.5", "--plot", picture}).status, 2) << "it exists";
+  EXPECT_EQ(refused({"--scale", "kind:host=0.5", "--plot", "out.gif"}).status, 2);
 }
 
 TEST_F(WhatifVerb, WritesThePredictedTimeline) {

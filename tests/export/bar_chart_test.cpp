@@ -71,9 +71,10 @@ TEST(BarChart, TheIntervalLiesWhereItsEndsAre) {
   EXPECT_NEAR(std::stod(match[2].str()), drawn[0].x + 70 * perMs, 0.1);
 }
 
-TEST(BarChart, AsRecordedThereIsOneBarAndNoInterval) {
+TEST(BarChart, AsRecordedThereIsOneBarAndNoEmptyInterval) {
   BarChart chart = chartOf();
   chart.corrected = false;
+  chart.groups[0].bars[0].lowNs = chart.groups[0].bars[0].highNs = 60'000'000;
   const std::string svg = svgOf(chart);
   EXPECT_EQ(partsOf(svg).size(), 2U);
   EXPECT_THAT(svg, Not(HasSubstr("stroke=\"#000000\"")));

@@ -154,11 +154,14 @@ class Drawing {
     drawParts(group, bar, &BarChart::Part::ns, y, kBar);
     std::string value = timeText(bar.ns);
     double end = x(bar.ns);
-    if (chart_.corrected) {
+    if (bar.lowNs < bar.highNs) {
       drawInterval(bar, y + kBar / 2);
+      end = std::max(end, x(bar.highNs));
+    }
+    if (chart_.corrected) {
       drawParts(group, bar, &BarChart::Part::rawNs, y + kBar, kRawBar);
       value += fmt::format(", recorded {}", timeText(bar.rawNs));
-      end = std::max({end, x(bar.highNs), x(bar.rawNs)});
+      end = std::max(end, x(bar.rawNs));
     }
     bars_ += text(end + 6, y + 10, value);
     return y + kBar + (chart_.corrected ? kRawBar : 0) + kBarGap;

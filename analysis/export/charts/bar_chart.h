@@ -1,6 +1,6 @@
-// Times as stacked bars in one SVG picture. Each bar shows its parts without the cost of recording,
-// with an error interval; below it are the parts as recorded. All bars share one axis from 0. Plain
-// values and a pure function.
+// Times as stacked bars in one SVG picture, each with its error interval. A bar of corrected times
+// shows its parts without the cost of recording; below it are the parts as recorded. All bars share
+// one axis from 0. Plain values and a pure function.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct BarChart {
     std::string label;        // within its group; empty: the group's only bar
     std::vector<Part> parts;  // starting at 0
     std::int64_t ns = 0;      // the sum of its parts
-    std::int64_t lowNs = 0;
+    std::int64_t lowNs = 0;   // of its error interval; none is drawn if it is empty
     std::int64_t highNs = 0;
     std::int64_t rawNs = 0;
   };
