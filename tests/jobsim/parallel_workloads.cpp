@@ -117,6 +117,12 @@ std::vector<Op> tensorProgram(const TensorParallel& of, int rank) {
     program.end();
     program.begin(Scope::Operation, "optimizer");
     program.join(kReducing, kComputing, kFromReduce);
+    if (of.lossBytes > 0) {
+      program.communicate(Collective::Allreduce, kReducing, part, of.lossBytes);
+      program.join(kReducing, kComputing, kFromReduce);
+      program.communicate(Collective::Allreduce, kExchanging, copy, of.lossBytes);
+      program.join(kExchanging, kComputing, kFromExchange);
+    }
     program.launch("adam", of.optimizerNs);
     endIteration(program.ops());
   }

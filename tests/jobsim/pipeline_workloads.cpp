@@ -34,18 +34,29 @@ Job pipelineJob(const Pipeline& of) {
       if (stage > 0)
         program.push_back(Send{stage - 1, kBackward, of.bytes, kSendNs});
     };
-    const int ahead = std::min(of.stages - stage - 1, of.microbatches);
-    for (int iteration = 0; iteration < of.iterations; ++iteration) {
-      program.push_back(Begin{Scope::Iteration, "step"});
+    // An iteration is open from the end of the one before.
+    const bool stops = of.schedule != PipelineSchedule::Async;
+    const int all = of.microbatches * (stops ? 1 : of.iterations);
+    const int ahead =
+        std::min(of.schedule == PipelineSchedule::GPipe ? all : of.stages - stage - 1, all);
+    int done = 0;  // backwards
+    const auto finish = [&] {
+      backward();
+      if (++done % of.microbatches == 0)
+        append(program, {Compute{"optimizer", of.optimizerNs}, End{}});
+      if (done % of.microbatches == 0 && done < of.microbatches * of.iterations)
+        program.push_back(Begin{Scope::Iteration, "step"});
+    };
+    program.push_back(Begin{Scope::Iteration, "step"});
+    for (int run = 0; run < of.microbatches * of.iterations; run += all) {
       for (int batch = 0; batch < ahead; ++batch)
         forward();
-      for (int batch = ahead; batch < of.microbatches; ++batch) {
+      for (int batch = ahead; batch < all; ++batch) {
         forward();
-        backward();
+        finish();
       }
       for (int batch = 0; batch < ahead; ++batch)
-        backward();
-      append(program, {Compute{"optimizer", of.forwardNs}, End{}});
+        finish();
     }
     job.threads.push_back({stage, "python3", std::move(program)});
   }
@@ -74,7 +85,7 @@ class InterleavedRank {
       }
       for (int at = all - ahead; at < all; ++at)
         backward(at);
-      append(program_, {Compute{"optimizer", of_.forwardNs}, End{}});
+      append(program_, {Compute{"optimizer", of_.optimizerNs}, End{}});
     }
     return std::move(program_);
   }

@@ -62,13 +62,20 @@ struct Loader {
 };
 Job loaderJob(const Loader& of);
 
-// Pipeline-parallel training, one forward and one backward in turns (1F1B). Each rank is a stage.
+// Pipeline-parallel training. Each rank is a stage.
+enum class PipelineSchedule : std::uint8_t {
+  OneF1B,  // one forward and one backward in turns
+  GPipe,   // all forwards, then all backwards
+  Async,   // as OneF1B, but without a stop between iterations
+};
 struct Pipeline {
+  PipelineSchedule schedule = PipelineSchedule::OneF1B;
   int stages = 4;
   int microbatches = 8;
   int iterations = 3;
   Ns forwardNs = 1'000'000;  // of one stage and microbatch
   Ns backwardNs = 2'000'000;
+  Ns optimizerNs = 1'000'000;
   std::int64_t bytes = 1'000'000;  // of activations and of their gradients
   Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
   int slowStage = -1;
@@ -85,6 +92,7 @@ struct InterleavedPipeline {
   int iterations = 3;
   Ns forwardNs = 500'000;  // of one stage and microbatch
   Ns backwardNs = 1'000'000;
+  Ns optimizerNs = 500'000;
   std::int64_t bytes = 1'000'000;
   Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
   int slowRank = -1;
@@ -126,6 +134,7 @@ struct TensorParallel {
   Ns callNs = 8'000;
   std::int64_t resultBytes = 2'000'000;
   std::int64_t gradientBytes = 6'000'000;  // of one layer
+  std::int64_t lossBytes = 0;              // that both kinds of groups reduce at the end; 0: none
   Link tensorLink{.latencyNs = 2'000, .bytesPerUs = 200'000};
   Link dataLink{.latencyNs = 5'000, .bytesPerUs = 12'500};
   int slowRank = -1;

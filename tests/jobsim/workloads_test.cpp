@@ -58,7 +58,26 @@ TEST(Workloads, APipelineTakesAsLongAsItsBubble) {
   of.backwardNs = 2'000'000;
   // The first stage begins first and ends last.
   EXPECT_THAT(iterationsOf(simulate(withFreeMessages(pipelineJob(of))), 0),
-              ElementsAre((of.microbatches + of.stages - 1) * 3'000'000 + of.forwardNs));
+              ElementsAre((of.microbatches + of.stages - 1) * 3'000'000 + of.optimizerNs));
+}
+
+TEST(Workloads, AllForwardsFirstHaveTheSameBubble) {
+  Pipeline of;
+  const auto lengths = [&] { return iterationsOf(simulate(withFreeMessages(pipelineJob(of))), 0); };
+  const auto oneF1B = lengths();
+  of.schedule = PipelineSchedule::GPipe;
+  EXPECT_EQ(lengths(), oneF1B);
+}
+
+// Only the first iteration fills the pipeline, and only the last one empties it.
+TEST(Workloads, WithoutAFlushThereIsNoBubbleInBetween) {
+  Pipeline of;
+  of.schedule = PipelineSchedule::Async;
+  of.iterations = 4;
+  of.optimizerNs = 0;
+  const auto lengths = iterationsOf(simulate(withFreeMessages(pipelineJob(of))), 0);
+  EXPECT_THAT(std::vector<Ns>(lengths.begin() + 1, lengths.end()),
+              ::testing::Each(of.microbatches * 3'000'000));
 }
 
 TEST(Workloads, InterleavingDividesTheBubbleByTheStagesOfARank) {
@@ -70,7 +89,7 @@ TEST(Workloads, InterleavingDividesTheBubbleByTheStagesOfARank) {
     of.backwardNs = 2'000'000 / stages;
     const Ns bubble = (of.ranks - 1) * 3'000'000 / stages;
     EXPECT_THAT(iterationsOf(simulate(withFreeMessages(interleavedPipelineJob(of))), 0),
-                ElementsAre(of.microbatches * 3'000'000 + bubble + of.forwardNs))
+                ElementsAre(of.microbatches * 3'000'000 + bubble + of.optimizerNs))
         << stages;
   }
 }
