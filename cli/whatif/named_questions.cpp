@@ -14,6 +14,7 @@
 #include "cli/text/number_checks.h"
 #include "cli/text/time_span.h"
 #include "cli/whatif/bandwidth.h"
+#include "cli/whatif/pipeline_questions.h"
 
 #include <fmt/format.h>
 
@@ -30,11 +31,6 @@ namespace {
 
 namespace whatif = engine::whatif;
 using whatif::Question;
-
-Error unknownKey(const std::string& question, const std::string& key, const char* keys) {
-  return {ErrorCode::InvalidArgument,
-          fmt::format("the question '{}' has no setting '{}': it has {}", question, key, keys)};
-}
 
 Result<Question> makeNoStragglers(const NamedValues& values) {
   whatif::NoStragglers of;
@@ -173,12 +169,14 @@ constexpr std::array kNamed = {
     NamedQuestion{"accumulation", makeAccumulation},
     NamedQuestion{"batch", makeBatch},
     NamedQuestion{"compression", makeCompression},
+    NamedQuestion{"degrees", makeDegrees},
     NamedQuestion{"fusion", makeFusion},
     NamedQuestion{"mixed-precision", makeMixedPrecision},
     NamedQuestion{"network", makeNetwork},
     NamedQuestion{"no-host-syncs", makeNoHostSyncs},
     NamedQuestion{"no-stragglers", makeNoStragglers},
     NamedQuestion{"overlap", makeOverlap},
+    NamedQuestion{"pipeline", makePipeline},
 };
 
 }  // namespace

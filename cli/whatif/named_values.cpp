@@ -56,4 +56,9 @@ Result<Asked> parseAsked(std::string_view text) {
   return Asked{parts.front(), std::move(values)};
 }
 
+Error unknownKey(const std::string& question, const std::string& key, const char* keys) {
+  return {ErrorCode::InvalidArgument,
+          fmt::format("the question '{}' has no setting '{}': it has {}", question, key, keys)};
+}
+
 }  // namespace sonde::cli

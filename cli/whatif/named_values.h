@@ -22,4 +22,7 @@ struct Asked {
 // InvalidArgument: another form.
 Result<Asked> parseAsked(std::string_view text);
 
+// `keys`: those that the question has, for people.
+Error unknownKey(const std::string& question, const std::string& key, const char* keys);
+
 }  // namespace sonde::cli

@@ -1,4 +1,5 @@
-"""`sonde whatif --no-stragglers` beside the published slow-downs of StragglerAnalysis."""
+"""`sonde whatif` on the published jobs of StragglerAnalysis; `--no-stragglers` beside their slow-downs."""
+import contextlib
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ JOBS = pathlib.Path(os.environ.get("SONDE_REFERENCE_DATA") or "/nonexistent") / 
 TYPES = {"forward-pp-comm": "name:forward-[sr]e*", "backward-pp-comm": "name:backward-[sr]e*"}
 
 
-class NoStragglersTest(unittest.TestCase):
+class JobTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not JOBS.is_dir():
@@ -24,11 +25,18 @@ class NoStragglersTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), question)
         return json.loads(done.stdout)
 
-    def compare(self, job):
-        truth = json.loads((JOBS / f"result-{job}.json").read_text())
+    @contextlib.contextmanager
+    def imported(self, job):
         with tempfile.TemporaryDirectory(prefix="sonde-whatif-") as folder:
             trace = pathlib.Path(folder, "job.sonde")
             subprocess.run([SONDE, "import", "-o", trace, JOBS / f"timeline-{job}.json.gz"], check=True, capture_output=True)
+            yield trace
+
+
+class NoStragglersTest(JobTest):
+    def compare(self, job):
+        truth = json.loads((JOBS / f"result-{job}.json").read_text())
+        with self.imported(job) as trace:
             ideal = self.predicted(trace, "--no-stragglers")
             self.assertAlmostEqual(ideal["speedup"] / truth["blocking_slowdown"], 1, delta=0.01)
             self.assertAlmostEqual(ideal["speedup"], ideal["baseline_ns"] / ideal["predicted_ns"])
@@ -48,6 +56,25 @@ class NoStragglersTest(unittest.TestCase):
 
     def test_the_slow_worker(self):
         self.compare("AR")
+
+
+class PipelineTest(JobTest):
+    """The schedule that a job has must give the iterations that it has."""
+
+    def test_the_own_schedule(self):
+        for job, microbatches in {"ST": 4, "AR": 32}.items():
+            with self.imported(job) as trace:
+                own = self.predicted(trace, "--ask", f"pipeline,schedule=1f1b,microbatches={microbatches}")
+                self.assertAlmostEqual(own["speedup"], 1, delta=0.0001, msg=job)
+                self.assertIn("instead of '1f1b'", own["notes"][0])
+
+    def test_other_schedules_are_plausible(self):
+        with self.imported("ST") as trace:
+            more = self.predicted(trace, "--ask", "pipeline,microbatches=8")
+            self.assertTrue(1.1 < more["speedup"] < 1.75, more["speedup"])  # 1.75: no bubble at all
+            stages = self.predicted(trace, "--ask", "degrees,pipeline=2")
+            self.assertTrue(0.6 < stages["speedup"] < 1, stages["speedup"])  # half the ranks, a smaller bubble
+            self.assertLess(more["predicted_ns"], self.predicted(trace, "--ask", "pipeline,schedule=gpipe")["predicted_ns"])
 
 
 if __name__ == "__main__":

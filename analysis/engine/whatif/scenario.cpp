@@ -117,7 +117,7 @@ Result<void> Scenario::restructure(const Structure& structure) {
     builder.addNode(
         old.lane[node], old.kind[node], old.beginNs[node], old.durNs[node], old.row[node]);
   for (const NewNode& each : structure.nodes)
-    builder.addNode(each.lane, graph::NodeKind::Transfer, each.beginNs, 0);
+    builder.addNode(each.lane, each.kind, each.beginNs, 0, each.row);
   // The builder keeps an index of its own for each edge: its lag stands for the edge, until the
   // real lags are put back.
   struct Kept {
@@ -148,8 +148,10 @@ Result<void> Scenario::restructure(const Structure& structure) {
   }
   made.gapNs = old.gapNs;
   made.gapNs.resize(made.nodes(), 0);
-  durNs_.resize(made.nodes(), 0);
-  origins_.resize(made.nodes(), Origin::Modelled);
+  for (const NewNode& each : structure.nodes) {
+    durNs_.push_back(each.durNs);
+    origins_.push_back(each.origin);
+  }
   job_.graph = std::move(made);
   return {};
 }

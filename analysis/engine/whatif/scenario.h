@@ -77,6 +77,10 @@ class Scenario {
   struct NewNode {
     graph::LaneIndex lane = 0;
     std::int64_t beginNs = 0;  // if it needs nothing; by the job's measured time
+    graph::NodeKind kind = graph::NodeKind::Transfer;
+    std::int64_t row = 0;  // id of a measured kernel, copy or slice that it stands for; 0: none
+    std::int64_t durNs = 0;
+    Origin origin = Origin::Modelled;
   };
   struct Structure {
     std::vector<graph::Lane> lanes;  // behind those of graph()
@@ -84,7 +88,7 @@ class Scenario {
     std::vector<NewEdge> edges;      // their lags count as modelled
     std::vector<bool> dropped;       // by edge of graph(); empty: none
   };
-  // New nodes take no time until setNode(). Edges get new indices. InvalidArgument: nodes would
+  // Edges get new indices. InvalidArgument: nodes would
   // need each other in a circle.
   Result<void> restructure(const Structure& structure);
 

@@ -49,6 +49,9 @@ class Job {
     return operation.sliceId;
   }
 
+  // Sorted once graph() was called.
+  const OperationRows& rows() const { return rows_; }
+
   OperationGraph graph() {
     for (Step& step : rows_.steps)
       std::stable_sort(

@@ -1,60 +1,26 @@
 // Questions about simulated jobs with random settings, whose simulation knows the answer.
-// SONDE_SLOW asks 25 of each kind in place of 3.
 #include "analysis/engine/whatif/gradients/bucket_size.h"
 #include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
-#include "tests/engine/whatif/simulated_question.h"
+#include "tests/engine/whatif/random_asking.h"
 #include "tests/jobsim/workloads.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <random>
-#include <utility>
-#include <variant>
-#include <vector>
+#include <string>
 
 namespace sonde::engine::whatif {
 namespace {
 
 using jobsim::Job;
-using test::ask;
-using test::meanNs;
+using test::Asked;
 using test::selector;
-using test::SimulatedJob;
 
-struct Asked {
-  Job now;
-  Job then;
-  std::vector<Question> questions;
-};
-
-class RandomQuestions : public ::testing::Test {
+class RandomQuestions : public test::RandomAsking {
  public:
-  int from(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
-  bool coin() { return from(0, 1) == 1; }
-
-  // Each time by up to 5 % shorter or longer; the same in jobs with the same work.
-  static Job varied(Job job, std::uint32_t seed) {
-    for (jobsim::Thread& thread : job.threads) {
-      std::mt19937 random(seed + static_cast<std::uint32_t>(thread.rank));
-      const auto vary = [&](jobsim::Ns& ns) {
-        ns = ns * std::uniform_int_distribution<int>(950, 1050)(random) / 1000;
-      };
-      for (jobsim::Op& op : thread.program) {
-        if (auto* compute = std::get_if<jobsim::Compute>(&op))
-          vary(compute->ns);
-        if (auto* launch = std::get_if<jobsim::Launch>(&op))
-          vary(launch->ns);
-      }
-    }
-    return job;
-  }
-
   jobsim::DataParallel dataParallel() {
     jobsim::DataParallel job;
     job.ranks = from(2, 6);
@@ -155,58 +121,16 @@ class RandomQuestions : public ::testing::Test {
     asked.then = varied(jobsim::pipelineJob(job), seed);
     return asked;
   }
-
-  std::mt19937 random_{42};
 };
 
 TEST_F(RandomQuestions, AreAnsweredAsTheSimulationDoes) {
-  const int rounds = std::getenv("SONDE_SLOW") != nullptr ? 34 : 3;
-  using Kind = Asked (RandomQuestions::*)();
-  const std::vector<std::pair<const char*, Kind>> kinds = {
-      {"scaling", &RandomQuestions::scaling},
-      {"bucketing", &RandomQuestions::bucketing},
-      {"networking", &RandomQuestions::networking},
-      {"without stragglers", &RandomQuestions::withoutStragglers},
-      {"loading", &RandomQuestions::loading},
-      {"staging", &RandomQuestions::staging}};
-  double sum = 0;
-  double worst = 0;
-  int inside = 0;
-  for (const auto& [name, kind] : kinds) {
-    double ofKind = 0;
-    double worstOfKind = 0;
-    int insideOfKind = 0;
-    for (int round = 0; round < rounds; ++round) {
-      const Asked asked = (this->*kind)();
-      const Answer answer = ask(SimulatedJob(asked.now), asked.questions);
-      const double truth = meanNs(SimulatedJob(asked.then));
-      const double error = std::abs(answer.predictedNs / truth - 1);
-      if (error > 0.02)
-        std::printf("%s %d: %s, now %.0f, predicted %.0f, truth %.0f\n",
-                    name,
-                    round,
-                    asked.now.ranks.front().streams > 0 ? "on devices" : "on processors",
-                    answer.baselineNs,
-                    answer.predictedNs,
-                    truth);
-      ofKind += error;
-      worstOfKind = std::max(worstOfKind, error);
-      insideOfKind += answer.lowNs <= truth && truth <= answer.highNs ? 1 : 0;
-    }
-    std::printf("%s: mean error %.3f %%, worst %.3f %%, %d of %d inside of the interval\n",
-                name,
-                100 * ofKind / rounds,
-                100 * worstOfKind,
-                insideOfKind,
-                rounds);
-    sum += ofKind;
-    worst = std::max(worst, worstOfKind);
-    inside += insideOfKind;
-  }
-  const auto count = static_cast<double>(rounds) * static_cast<double>(kinds.size());
-  EXPECT_LE(sum / count, 0.01);
-  EXPECT_LE(worst, 0.04);
-  EXPECT_GE(inside / count, 0.9);
+  const Kinds<RandomQuestions> kinds = {{"scaling", &RandomQuestions::scaling},
+                                        {"bucketing", &RandomQuestions::bucketing},
+                                        {"networking", &RandomQuestions::networking},
+                                        {"without stragglers", &RandomQuestions::withoutStragglers},
+                                        {"loading", &RandomQuestions::loading},
+                                        {"staging", &RandomQuestions::staging}};
+  expectTruths<RandomQuestions>(*this, kinds);
 }
 
 }  // namespace
