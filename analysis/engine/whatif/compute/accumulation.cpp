@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -43,23 +44,41 @@ Result<void> removeCalls(const store::Database& trace,
   return {};
 }
 
-// The job if nobody reduced gradients, and hence no rank waited for another one there.
+// When each micro-batch begins to reduce gradients on its process; the largest time: it does not.
+std::vector<std::int64_t> firstReductions(const std::vector<IterationBuckets>& iterations,
+                                          const MicroBatchLookup& lookup,
+                                          std::size_t batches) {
+  std::vector<std::int64_t> found(batches, std::numeric_limits<std::int64_t>::max());
+  for (const IterationBuckets& iteration : iterations)
+    for (const CollectivePart& part : iteration.buckets.front()->parts)
+      if (const std::uint32_t batch = lookup.at(part.lane, part.beginNs); batch < batches)
+        found[batch] = std::min(found[batch], part.beginNs);
+  return found;
+}
+
+// The job if nobody reduced gradients, or anything after them, as losses; and hence no rank waited
+// for another one there.
 Result<Scenario> withoutReductions(const store::Database& trace,
                                    const Scenario& now,
+                                   const std::vector<MicroBatch>& batches,
                                    const std::vector<JobCollective>& all) {
   Scenario silent = now;
   TransferEdits edits(silent);
   SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
                    bucketsOf(trace, silent.job(), all, edits));
   SONDE_TRY(removeCalls(trace, silent, iterations));
-  for (const IterationBuckets& iteration : iterations)
-    for (const JobCollective* bucket : iteration.buckets)
-      for (std::size_t rank = 0; rank < bucket->parts.size(); ++rank) {
-        JobCollective own = *bucket;
-        own.communicator += fmt::format(" of rank {}", rank);
-        own.parts = {bucket->parts[rank]};
-        edits.set(own, 0, Origin::Measured);
-      }
+  const MicroBatchLookup lookup(now.graph(), batches);
+  const std::vector<std::int64_t> from = firstReductions(iterations, lookup, batches.size());
+  for (const JobCollective& each : all)
+    for (const CollectivePart& part : each.parts) {
+      const std::uint32_t batch = lookup.at(part.lane, part.beginNs);
+      if (batch == batches.size() || part.beginNs < from[batch])
+        continue;
+      JobCollective own = each;
+      own.communicator += fmt::format(" of lane {}", part.lane);
+      own.parts = {part};
+      edits.set(own, 0, Origin::Measured);
+    }
   SONDE_TRY(edits.apply());
   return silent;
 }
@@ -177,7 +196,8 @@ Question accumulation(std::int64_t factor) {
     SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
                      readCollectives(asking.trace, scenario.job()));
     SONDE_TRY_ASSIGN(const MicroWorks works, readWorks(asking.trace, scenario.job(), all, batches));
-    SONDE_TRY_ASSIGN(const Scenario silent, withoutReductions(asking.trace, scenario, all));
+    SONDE_TRY_ASSIGN(const Scenario silent,
+                     withoutReductions(asking.trace, scenario, batches, all));
     const ReplayedTimes times(silent);
     for (const MicroBatch& each : batches) {
       const NodeIndex first = scenario.job().iterations[each.iteration].first;

@@ -65,42 +65,6 @@ const Span* spanIn(const Spans& spans, LaneIndex lane, const Span& in, bool isLa
   return isLast ? &*(end - 1) : &*first;
 }
 
-// Finds the micro-batch of a thread's time.
-class BatchLookup {
- public:
-  BatchLookup(const Graph& graph, const std::vector<MicroBatch>& batches)
-      : graph_(graph), batches_(batches) {
-    for (std::uint32_t i = 0; i < batches.size(); ++i)
-      ofProcesses_[graph.lanes[batches[i].driver].processId].push_back(i);
-    for (auto& [process, of] : ofProcesses_)
-      std::sort(of.begin(), of.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return batches[a].span.beginNs < batches[b].span.beginNs;
-      });
-  }
-
-  const std::vector<std::uint32_t>& of(LaneIndex thread) const {
-    static const std::vector<std::uint32_t> kNone;
-    const auto found = ofProcesses_.find(graph_.lanes[thread].processId);
-    return found == ofProcesses_.end() ? kNone : found->second;
-  }
-
-  // Index; the number of batches: none.
-  std::uint32_t at(LaneIndex thread, std::int64_t ns) const {
-    const std::vector<std::uint32_t>& all = of(thread);
-    const auto after =
-        std::upper_bound(all.begin(), all.end(), ns, [&](std::int64_t at, std::uint32_t each) {
-          return at < batches_[each].span.beginNs;
-        });
-    const bool isIn = after != all.begin() && ns < batches_[*(after - 1)].span.endNs;
-    return isIn ? *(after - 1) : static_cast<std::uint32_t>(batches_.size());
-  }
-
- private:
-  const Graph& graph_;
-  const std::vector<MicroBatch>& batches_;
-  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> ofProcesses_;  // by begin
-};
-
 // The stretches of `part` that are in none of `calls`, which are by begin and disjoint.
 std::vector<Span> without(const Span& part, const std::vector<Span>& calls) {
   std::vector<Span> left;
@@ -122,7 +86,7 @@ std::vector<Span> without(const Span& part, const std::vector<Span>& calls) {
 void addThreads(const Graph& graph,
                 const std::vector<JobCollective>& collectives,
                 const std::vector<MicroBatch>& batches,
-                const BatchLookup& lookup,
+                const MicroBatchLookup& lookup,
                 std::vector<MicroWork>& found) {
   ThreadSpans calls;
   for (const JobCollective& each : collectives)
@@ -154,7 +118,7 @@ void addThreads(const Graph& graph,
 
 Result<void> addDeviceWork(const store::Database& trace,
                            const Graph& graph,
-                           const BatchLookup& lookup,
+                           const MicroBatchLookup& lookup,
                            std::size_t batches,
                            std::vector<MicroWork>& found) {
   std::unordered_map<std::int64_t, NodeIndex> kernels;
@@ -177,6 +141,32 @@ Result<void> addDeviceWork(const store::Database& trace,
 }
 
 }  // namespace
+
+MicroBatchLookup::MicroBatchLookup(const Graph& graph, const std::vector<MicroBatch>& batches)
+    : graph_(graph), batches_(batches) {
+  for (std::uint32_t i = 0; i < batches.size(); ++i)
+    ofProcesses_[graph.lanes[batches[i].driver].processId].push_back(i);
+  for (auto& [process, of] : ofProcesses_)
+    std::sort(of.begin(), of.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return batches[a].span.beginNs < batches[b].span.beginNs;
+    });
+}
+
+const std::vector<std::uint32_t>& MicroBatchLookup::of(LaneIndex lane) const {
+  static const std::vector<std::uint32_t> kNone;
+  const auto found = ofProcesses_.find(graph_.lanes[lane].processId);
+  return found == ofProcesses_.end() ? kNone : found->second;
+}
+
+std::uint32_t MicroBatchLookup::at(LaneIndex lane, std::int64_t ns) const {
+  const std::vector<std::uint32_t>& all = of(lane);
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), ns, [&](std::int64_t at, std::uint32_t each) {
+        return at < batches_[each].span.beginNs;
+      });
+  const bool isIn = after != all.begin() && ns < batches_[*(after - 1)].span.endNs;
+  return isIn ? *(after - 1) : static_cast<std::uint32_t>(batches_.size());
+}
 
 Result<std::vector<MicroBatch>> readMicroBatches(const store::Database& trace,
                                                  const graph::TraceGraph& job) {
@@ -227,7 +217,7 @@ Result<MicroWorks> readWorks(const store::Database& trace,
                              const graph::TraceGraph& job,
                              const std::vector<JobCollective>& collectives,
                              const std::vector<MicroBatch>& batches) {
-  const BatchLookup lookup(job.graph, batches);
+  const MicroBatchLookup lookup(job.graph, batches);
   MicroWorks found;
   addThreads(job.graph, collectives, batches, lookup, found.onThreads);
   SONDE_TRY(addDeviceWork(trace, job.graph, lookup, batches.size(), found.onDevices));

@@ -9,6 +9,7 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -24,6 +25,22 @@ struct MicroBatch {
 // By iteration. NotFound: the trace shows neither optimizers nor backward passes.
 Result<std::vector<MicroBatch>> readMicroBatches(const store::Database& trace,
                                                  const graph::TraceGraph& job);
+
+// Finds micro-batches by the lanes of their processes. Requires: both outlive this.
+class MicroBatchLookup {
+ public:
+  MicroBatchLookup(const graph::Graph& graph, const std::vector<MicroBatch>& batches);
+
+  // Those of the lane's process, by begin: indices.
+  const std::vector<std::uint32_t>& of(graph::LaneIndex lane) const;
+  // The one in which a time lies; the number of batches: none.
+  std::uint32_t at(graph::LaneIndex lane, std::int64_t ns) const;
+
+ private:
+  const graph::Graph& graph_;
+  const std::vector<MicroBatch>& batches_;
+  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> ofProcesses_;
+};
 
 // A part of a node that belongs to a micro-batch.
 struct MicroWork {

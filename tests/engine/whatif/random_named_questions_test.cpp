@@ -1,0 +1,111 @@
+// Questions by name about simulated jobs with random settings.
+#include "analysis/engine/whatif/compute/accumulation.h"
+#include "analysis/engine/whatif/compute/batch_size.h"
+#include "analysis/engine/whatif/compute/fusion.h"
+#include "analysis/engine/whatif/compute/host_syncs.h"
+#include "analysis/engine/whatif/compute/mixed_precision.h"
+#include "analysis/engine/whatif/gradients/compression.h"
+#include "analysis/engine/whatif/gradients/overlap.h"
+#include "tests/engine/whatif/random_asking.h"
+#include "tests/jobsim/workloads.h"
+
+namespace sonde::engine::whatif {
+namespace {
+
+using jobsim::Job;
+using test::Asked;
+
+class RandomNamedQuestions : public test::RandomAsking {
+ public:
+  jobsim::DataParallel job() {
+    jobsim::DataParallel job;
+    job.ranks = from(2, 6);
+    job.iterations = 8;
+    job.buckets = 1 << from(1, 3);
+    job.forwardNs = from(50, 400) * 1000;
+    job.backwardNs = from(100, 800) * 1000;
+    job.bucketBytes = from(1, 24) * 500'000 / job.buckets * 2;
+    job.lossBytes = 1000;
+    job.link = {.latencyNs = from(2, 100) * 1000, .bytesPerUs = from(3, 50) * 1000};
+    return job;
+  }
+
+  // The same times vary alike in both, if `then` has the same steps.
+  Asked asked(const jobsim::DataParallel& now,
+              const jobsim::DataParallel& then,
+              bool isOnDevice,
+              Question question) {
+    const auto build = isOnDevice ? jobsim::dataParallelJob : jobsim::hostDataParallelJob;
+    const std::uint32_t of = seed();
+    return {varied(build(now), of), varied(build(then), of), {std::move(question)}};
+  }
+
+  Asked batching() {
+    const jobsim::DataParallel now = job();
+    jobsim::DataParallel then = now;
+    const int percent = from(25, 400);
+    then.forwardNs = now.forwardNs * percent / 100;
+    then.backwardNs = now.backwardNs * percent / 100;
+    return asked(now, then, coin(), batchSize({.factor = percent / 100.0}));
+  }
+  Asked accumulating() {
+    const jobsim::DataParallel now = job();
+    jobsim::DataParallel then = now;
+    then.microbatches = from(2, 6);
+    return asked(now, then, coin(), accumulation(then.microbatches));
+  }
+  Asked overlapping() {
+    jobsim::DataParallel now = job();
+    jobsim::DataParallel then = now;
+    now.isOverlapped = false;
+    return asked(now, then, coin(), overlap(now.bucketBytes));
+  }
+  Asked compressing() {
+    const jobsim::DataParallel now = job();
+    jobsim::DataParallel then = now;
+    then.bucketBytes = now.bucketBytes / 2;
+    then.codecNs = from(10, 500) * 1000;
+    const double speed = static_cast<double>(now.bucketBytes) / static_cast<double>(then.codecNs);
+    return asked(now, then, coin(), compression({.bytesPerNs = speed}));
+  }
+  Asked mixing() {
+    jobsim::DataParallel now = job();
+    now.activations = from(0, 3);
+    jobsim::DataParallel then = now;
+    then.forwardNs = now.forwardNs / 3;
+    then.backwardNs = now.backwardNs / 3;
+    then.activationNs = now.activationNs / 2;
+    return asked(now, then, true, mixedPrecision({}));
+  }
+  // Without variation, since the longest one of a group remains.
+  Asked fusing() {
+    jobsim::DataParallel now = job();
+    now.activations = from(2, 6);
+    now.activationNs = from(5, 100) * 1000;
+    jobsim::DataParallel then = now;
+    then.activations = 1;
+    return {
+        jobsim::dataParallelJob(now), jobsim::dataParallelJob(then), {fusion(Fusion::Pointwise)}};
+  }
+  Asked goingOn() {
+    jobsim::DataParallel now = job();
+    now.callNs = from(8, 200) * 1000;
+    jobsim::DataParallel then = now;
+    now.readsLoss = true;
+    return asked(now, then, true, noHostSyncs());
+  }
+};
+
+TEST_F(RandomNamedQuestions, AreAnsweredAsTheSimulationDoes) {
+  expectTruths(*this,
+               {{"batches", &RandomNamedQuestions::batching},
+                {"accumulation", &RandomNamedQuestions::accumulating},
+                {"overlap", &RandomNamedQuestions::overlapping},
+                {"compression", &RandomNamedQuestions::compressing},
+                {"mixed precision", &RandomNamedQuestions::mixing},
+                {"fusion", &RandomNamedQuestions::fusing},
+                {"no waits for devices", &RandomNamedQuestions::goingOn}});
+}
+
+}  // namespace
+}  // namespace sonde::engine::whatif
