@@ -4,6 +4,7 @@ An ordinary PyTorch program. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say w
 data set sleep for each image.
 """
 import argparse
+import contextlib
 import os
 import time
 
@@ -11,6 +12,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
@@ -51,6 +53,9 @@ def parse_arguments():
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--batch", type=int, default=16, help="images of a step on each rank")
     parser.add_argument("--workers", type=int, default=0, help="loader processes of each rank")
+    parser.add_argument("--accumulate", type=int, default=1, help="micro-batches of a step, of which the last reduces gradients")
+    parser.add_argument("--hook", choices=("fp16",), help="compress gradients")
+    parser.add_argument("--sort", action="store_true", help="sort numbers in each step, for nothing")
     parser.add_argument("--sleep", help="RANK:SECONDS: this rank's data set sleeps so long for each image")
     return parser.parse_args()
 
@@ -62,14 +67,22 @@ def main():
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
     slow, _, seconds = (arguments.sleep or "-1:0").partition(":")
-    data = Noise(arguments.steps * arguments.batch * world, float(seconds) if int(slow) == rank else 0)
+    data = Noise(arguments.steps * arguments.accumulate * arguments.batch * world, float(seconds) if int(slow) == rank else 0)
     loader = DataLoader(data, arguments.batch, sampler=DistributedSampler(data), num_workers=arguments.workers)
     model = DistributedDataParallel({"cnn": cnn, "mlp": mlp}[arguments.model](), bucket_cap_mb=arguments.bucket)
+    if arguments.hook == "fp16":
+        model.register_comm_hook(None, fp16_compress_hook)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for images, labels in loader:
-        optimizer.zero_grad()
-        F.cross_entropy(model(images), labels).backward()
-        optimizer.step()
+    for number, (images, labels) in enumerate(loader, 1):
+        is_last = number % arguments.accumulate == 0
+        if arguments.sort:
+            with torch.no_grad():
+                torch.sort(images.repeat(1, 16, 1, 1).flatten())
+        with contextlib.nullcontext() if is_last else model.no_sync():
+            F.cross_entropy(model(images), labels).backward()
+        if is_last:
+            optimizer.step()
+            optimizer.zero_grad()
     dist.barrier()
     # Gloo's threads may need the interpreter's lock, which PyTorch 1.13 holds while it waits for them to end.
     time.sleep(0.2)
