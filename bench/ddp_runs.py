@@ -52,16 +52,16 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-def run_job(binary, folder, world, options, namespaces=None, pinned=True):
+def run_job(binary, folder, world, options, namespaces=None, pinned=True, variables=()):
     """Records the job; the path of the merged trace. `namespaces`: one for each rank, as of links(). `pinned`: each rank has one
-    processor."""
+    processor. `variables`: pairs for the environment."""
     folder.mkdir(parents=True, exist_ok=True)
     processors = sorted(os.sched_getaffinity(0))
     port, ranks, traces = free_port(), [], []
     for rank in range(world):
         network = {"MASTER_ADDR": "10.99.0.1", "GLOO_SOCKET_IFNAME": "rank"} if namespaces else {"MASTER_ADDR": "127.0.0.1"}
         environment = {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(world),
-                       "LOCAL_WORLD_SIZE": str(world), "MASTER_PORT": port, **network}
+                       "LOCAL_WORLD_SIZE": str(world), "MASTER_PORT": port, **network, **dict(variables)}
         traces.append(folder / f"rank{rank}.sonde")
         inside = ["ip", "netns", "exec", namespaces[rank]] if namespaces else []
         place = ["taskset", "-c", str(processors[rank % len(processors)])] if pinned else []

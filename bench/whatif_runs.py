@@ -24,12 +24,18 @@ class Setting(NamedTuple):
     rate: str = None
     world: int = 2
     pinned: bool = True
+    variables: tuple = ()
 
 
 class Case(NamedTuple):
     now: Setting
     then: Setting
     question: tuple
+
+
+def ranks(world):
+    """Ranks of one thread each, on whichever processor is free: idle threads of a library would keep processors busy."""
+    return Setting(world=world, pinned=False, variables=(("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")))
 
 
 def bucket(model, size, rate="200mbit"):
@@ -50,6 +56,8 @@ CASES = {
                         Setting(("--sleep", "0:0.002", "--workers", "2"), world=1, pinned=False), ("--workers", "2")),
     "workers-2-0": Case(Setting(("--sleep", "0:0.002", "--workers", "2"), world=1, pinned=False),
                         Setting(("--sleep", "0:0.002"), world=1, pinned=False), ("--workers", "0")),
+    "ranks-2-4": Case(ranks(2), ranks(4), ("--ranks", "4")),
+    "ranks-4-2": Case(ranks(4), ranks(2), ("--ranks", "2")),
 }
 
 
@@ -57,7 +65,7 @@ def record(setting, folder, arguments):
     with contextlib.ExitStack() as around:
         namespaces = around.enter_context(links(setting.world, {}, setting.rate)) if setting.rate else None
         return run_job(arguments.sonde, folder, setting.world, ["--steps", str(arguments.steps), *setting.options], namespaces,
-                       setting.pinned)
+                       setting.pinned, setting.variables)
 
 
 def answers(case, folder, arguments):

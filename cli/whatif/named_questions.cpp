@@ -9,6 +9,7 @@
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
+#include "analysis/engine/whatif/ranks/ranks.h"
 #include "analysis/engine/whatif/selector.h"
 #include "cli/text/byte_size.h"
 #include "cli/text/number_checks.h"
@@ -159,6 +160,29 @@ Result<Question> makeNoHostSyncs(const NamedValues& values) {
   return whatif::noHostSyncs();
 }
 
+Result<Question> makeRanks(const NamedValues& values) {
+  whatif::Ranks of;
+  bool hasCount = false;
+  for (const auto& [key, value] : values) {
+    if (key == "n") {
+      SONDE_TRY_ASSIGN(of.count, wholeNumber(value));
+      hasCount = true;
+    } else if (key == "cores") {
+      SONDE_TRY_ASSIGN(of.processors, wholeNumber(value));
+    } else if (key == "batch" && (value == "rank" || value == "global")) {
+      of.batch = value == "global" ? whatif::Batch::Global : whatif::Batch::OfRank;
+    } else if (key == "batch") {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("'{}' is no batch that stays: use rank or global", value)};
+    } else {
+      return unknownKey("ranks", key, "n, batch and cores");
+    }
+  }
+  if (!hasCount)
+    return Error{ErrorCode::InvalidArgument, "give the number of ranks, as in n=8"};
+  return whatif::ranks(of);
+}
+
 // A question of `--ask`.
 struct NamedQuestion {
   const char* name;
@@ -177,6 +201,7 @@ constexpr std::array kNamed = {
     NamedQuestion{"no-stragglers", makeNoStragglers},
     NamedQuestion{"overlap", makeOverlap},
     NamedQuestion{"pipeline", makePipeline},
+    NamedQuestion{"ranks", makeRanks},
 };
 
 }  // namespace

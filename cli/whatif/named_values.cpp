@@ -1,7 +1,10 @@
 #include "cli/whatif/named_values.h"
 
+#include "cli/text/number_checks.h"
+
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -59,6 +62,15 @@ Result<Asked> parseAsked(std::string_view text) {
 Error unknownKey(const std::string& question, const std::string& key, const char* keys) {
   return {ErrorCode::InvalidArgument,
           fmt::format("the question '{}' has no setting '{}': it has {}", question, key, keys)};
+}
+
+Result<std::int64_t> wholeNumber(const std::string& text) {
+  constexpr double kMost = 1e9;
+  const auto number = numberOf(text);
+  if (!number || *number < 1 || *number > kMost || std::floor(*number) != *number)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is not a whole number of at least 1", text)};
+  return static_cast<std::int64_t>(*number);
 }
 
 }  // namespace sonde::cli

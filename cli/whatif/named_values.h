@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct Asked {
 };
 // InvalidArgument: another form.
 Result<Asked> parseAsked(std::string_view text);
+
+// InvalidArgument: it is not one, or below 1.
+Result<std::int64_t> wholeNumber(const std::string& text);
 
 // `keys`: those that the question has, for people.
 Error unknownKey(const std::string& question, const std::string& key, const char* keys);

@@ -4,6 +4,7 @@
 #include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
+#include "analysis/engine/whatif/ranks/ranks.h"
 #include "analysis/engine/whatif/selector.h"
 #include "cli/text/byte_size.h"
 #include "cli/text/number_checks.h"
@@ -68,6 +69,12 @@ Result<Question> parseWorkers(const std::string& text) {
   return whatif::loaderWorkers(static_cast<std::int64_t>(*workers));
 }
 
+Result<Question> parseRanks(const std::string& text) {
+  whatif::Ranks of;
+  SONDE_TRY_ASSIGN(of.count, wholeNumber(text));
+  return whatif::ranks(of);
+}
+
 Result<Question> parseNetwork(const std::string& text) {
   SONDE_TRY_ASSIGN(const NamedValues values, parseNamedValues(text));
   return makeNetwork(values);
@@ -93,6 +100,7 @@ constexpr std::array kOptions = {
                    "collectives use a network of this speed; bandwidth=x2 is twice the present one",
                    parseNetwork},
     QuestionOption{"--workers", "N", "each rank has N loader workers", parseWorkers},
+    QuestionOption{"--ranks", "N", "the job has N data-parallel ranks", parseRanks},
     QuestionOption{
         "--no-stragglers", nullptr, "no rank is slower than its peers", parseNoStragglers},
     QuestionOption{"--ask", "NAME[,KEY=VALUE…]", "a question by its name", parseAsk},

@@ -139,14 +139,23 @@ TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
                             "overlap,bucket=0",
                             "no-host-syncs,x=1"})
     EXPECT_EQ(refused({"--ask", asked}).status, 2) << asked;
-  for (const auto& question : std::vector<std::vector<std::string>>{
-           {}, {"--scale", "nam:x=2"}, {"--set", "name:x=5kg"}, {"--remove", "kind:kernels"}})
+  for (const auto& question :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--scale", "nam:x=2"},
+                                             {"--set", "name:x=5kg"},
+                                             {"--remove", "kind:kernels"},
+                                             {"--ranks", "0"},
+                                             {"--ranks", "1.5"},
+                                             {"--ask", "ranks,cores=2"},
+                                             {"--ask", "ranks,n=4,batch=half"}})
     EXPECT_EQ(refused(question).status, 2);
 }
 
 TEST_F(WhatifVerb, HasNoAnswerWithoutWhatItNeeds) {
   EXPECT_EQ(refused({"--remove", "name:nothing"}).status, 4);
   EXPECT_THAT(refused({"--remove", "name:nothing"}).err, HasSubstr("'name:nothing'"));
+  EXPECT_EQ(refused({"--ranks", "4"}).status, 4);
+  EXPECT_THAT(refused({"--ranks", "4"}).err, HasSubstr("group-0 has 2 ranks"));
   EXPECT_EQ(refused({"--no-stragglers"}).status, 4);
   for (const char* asked : {"compression", "fusion", "mixed-precision", "no-host-syncs", "overlap"})
     EXPECT_EQ(refused({"--ask", asked}).status, 4) << asked;

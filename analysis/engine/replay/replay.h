@@ -17,6 +17,12 @@ struct Settings {
   const std::vector<std::uint32_t>* lagNs = nullptr;  // by edge; null: the graph's own
 };
 
+// When each node begins, and how long it lasts, by node.
+struct Times {
+  std::vector<std::int64_t> beginNs;
+  std::vector<std::int64_t> durNs;
+};
+
 // When each node begins, by node. A node without needs begins as measured. With the graph's own
 // durations and gaps this gives the measured times exactly. O(nodes + edges).
 std::vector<std::int64_t> replay(const graph::Graph& graph, const Settings& settings);

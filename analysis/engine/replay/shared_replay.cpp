@@ -39,6 +39,8 @@ class Simulation {
         next_(successorsOf(graph)),
         pools_(resources.all.size()),
         begin_(graph.nodes(), kNever),
+        dur_(settings.durNs),
+        left_(settings.durNs),
         ready_(graph.nodes(), kNever),
         missing_(graph.nodes()),
         rank_(graph.nodes()) {
@@ -52,7 +54,7 @@ class Simulation {
       rank_[byBegin[i]] = i;
   }
 
-  std::vector<std::int64_t> run() {
+  Times run() {
     for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
       missing_[node] = graph_.firstIn[node + 1] - graph_.firstIn[node];
       if (missing_[node] == 0)
@@ -61,12 +63,12 @@ class Simulation {
     while (!events_.empty()) {
       const auto [ns, what, rank, node] = events_.top();
       events_.pop();
-      if (what == kFree)
-        release(resources_.ofNode[node], ns);
-      else
+      if (what == kAsk)
         ask(node, ns);
+      else
+        endTurn(node, ns);
     }
-    return std::move(begin_);
+    return {std::move(begin_), std::move(dur_)};
   }
 
  private:
@@ -81,7 +83,8 @@ class Simulation {
   void ask(NodeIndex node, std::int64_t ns) {
     const std::uint32_t resource = resourceOf(node);
     if (resource == kNoResource) {
-      begin(node, ns);
+      begin_[node] = ns;
+      finish(node, ns + settings_.durNs[node]);
       return;
     }
     Pool& pool = pools_[resource];
@@ -90,6 +93,10 @@ class Simulation {
       take(pool, node, ns);
       return;
     }
+    enqueue(pool, of, node, ns);
+  }
+
+  void enqueue(Pool& pool, const Resource& of, NodeIndex node, std::int64_t ns) {
     const std::int32_t priority =
         of.discipline == Discipline::Priority && !resources_.priority.empty()
             ? resources_.priority[node]
@@ -97,8 +104,18 @@ class Simulation {
     pool.waiting.push({-priority, ns, rank_[node], node});
   }
 
-  void release(std::uint32_t resource, std::int64_t ns) {
-    Pool& pool = pools_[resource];
+  void endTurn(NodeIndex node, std::int64_t ns) {
+    Pool& pool = pools_[resources_.ofNode[node]];
+    if (left_[node] > 0 && pool.waiting.empty()) {
+      beginTurn(node, ns);
+      return;
+    }
+    if (left_[node] > 0)
+      enqueue(pool, resources_.all[resources_.ofNode[node]], node, ns);
+    release(pool, ns);
+  }
+
+  void release(Pool& pool, std::int64_t ns) {
     --pool.running;
     if (pool.waiting.empty())
       return;
@@ -109,13 +126,23 @@ class Simulation {
 
   void take(Pool& pool, NodeIndex node, std::int64_t ns) {
     ++pool.running;
-    begin(node, ns);
-    events_.push({ns + settings_.durNs[node], kFree, rank_[node], node});
+    if (begin_[node] == kNever)
+      begin_[node] = ns;
+    beginTurn(node, ns);
   }
 
-  void begin(NodeIndex node, std::int64_t ns) {
-    begin_[node] = ns;
-    const std::int64_t end = ns + settings_.durNs[node];
+  void beginTurn(NodeIndex node, std::int64_t ns) {
+    const std::int64_t most = resources_.all[resources_.ofNode[node]].turnNs;
+    const std::int64_t turn = most > 0 ? std::min(most, left_[node]) : left_[node];
+    left_[node] -= turn;
+    if (left_[node] == 0)
+      finish(node, ns + turn);
+    events_.push({ns + turn, kFree, rank_[node], node});
+  }
+
+  // Known as soon as nothing comes in between.
+  void finish(NodeIndex node, std::int64_t end) {
+    dur_[node] = end - begin_[node];
     for (std::uint32_t i = next_.firstOut[node]; i < next_.firstOut[node + 1]; ++i) {
       const NodeIndex to = next_.to[i];
       ready_[to] = std::max(ready_[to], end + lagNs_[next_.edge[i]]);
@@ -132,6 +159,8 @@ class Simulation {
   const graph::Successors next_;
   std::vector<Pool> pools_;
   std::vector<std::int64_t> begin_;
+  std::vector<std::int64_t> dur_;
+  std::vector<std::int64_t> left_;  // of the node's own time
   std::vector<std::int64_t> ready_;
   std::vector<std::uint32_t> missing_;
   std::vector<std::uint32_t> rank_;  // by node: its place by measured begin
@@ -196,10 +225,10 @@ QueuedGaps queuedGaps(const Graph& graph, const Resources& resources) {
   return found;
 }
 
-std::vector<std::int64_t> replayShared(const Graph& graph,
-                                       const Settings& settings,
-                                       const Resources& resources,
-                                       const std::vector<std::int64_t>& dispatchNs) {
+Times replayShared(const Graph& graph,
+                   const Settings& settings,
+                   const Resources& resources,
+                   const std::vector<std::int64_t>& dispatchNs) {
   return Simulation(graph, settings, resources, dispatchNs).run();
 }
 

@@ -2,7 +2,8 @@
 // a host, the copy engines of a device, a link. Plain values; any thread.
 //
 // A node asks for its resource when all that it needs has ended and its gap has passed. It gets it
-// when one is free, in the order of asking or by priority, and keeps it until its end.
+// when one is free, in the order of asking or by priority, and keeps it until its end. Where a
+// resource is used in turns, a node whose turn has passed asks again if others wait.
 #pragma once
 
 #include "analysis/engine/graph/graph.h"
@@ -21,6 +22,7 @@ enum class Discipline : std::uint8_t {
 struct Resource {
   std::uint32_t capacity = 1;  // nodes at once
   Discipline discipline = Discipline::Fifo;
+  std::int64_t turnNs = 0;  // 0: a node keeps it until its end
 };
 
 inline constexpr std::uint32_t kNoResource = 0xFFFFFFFF;
@@ -39,17 +41,17 @@ struct QueuedGaps {
   std::vector<std::int64_t> dispatchNs;
 };
 inline constexpr std::int64_t kMostDispatchNs = 20'000;
-// Requires: Discipline::Fifo, and capacities as of measuredCapacity() at least.
+// Requires: Discipline::Fifo without turns, and capacities as of measuredCapacity() at least.
 QueuedGaps queuedGaps(const graph::Graph& graph, const Resources& resources);
 
 // The most nodes of each resource that ran at once, as measured; at least 1.
 std::vector<std::uint32_t> measuredCapacity(const graph::Graph& graph, const Resources& resources);
 
-// When each node begins, by node. O((nodes + edges) log nodes). Without resources the same as
-// replay().
-std::vector<std::int64_t> replayShared(const graph::Graph& graph,
-                                       const Settings& settings,
-                                       const Resources& resources,
-                                       const std::vector<std::int64_t>& dispatchNs);
+// O((nodes + edges + turns) log nodes). A node lasts from its begin to its end, with the time
+// between its turns. Without resources nodes begin as in replay().
+Times replayShared(const graph::Graph& graph,
+                   const Settings& settings,
+                   const Resources& resources,
+                   const std::vector<std::int64_t>& dispatchNs);
 
 }  // namespace sonde::engine::replay

@@ -23,10 +23,15 @@ struct Lengths {
   double standardErrorNs = 0;
 };
 
+std::vector<replay::JobIteration> wholeIterations(const Scenario& scenario) {
+  std::vector<replay::JobIteration> iterations = replay::jobIterations(scenario.job());
+  std::erase_if(iterations, [](const auto& each) { return !each.isWhole; });
+  return iterations;
+}
+
 // The iterations; without any, the whole trace.
-Lengths lengthsOf(const std::vector<replay::JobIteration>& iterations,
-                  const std::vector<std::int64_t>& begin,
-                  const std::vector<std::int64_t>& dur) {
+Lengths lengthsOf(const std::vector<replay::JobIteration>& iterations, const replay::Times& times) {
+  const auto& [begin, dur] = times;
   if (iterations.empty()) {
     std::int64_t first = begin.front();
     std::int64_t last = first;
@@ -84,39 +89,41 @@ Result<Answer> answer(const store::Database& trace,
   SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
   answer.identityError = report.predictedError.value_or(report.error);
   answer.iterations = report.iterations;
-  std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
-  std::erase_if(iterations, [](const auto& each) { return !each.isWhole; });
   const std::size_t nodes = job.graph.nodes();
   Scenario scenario(std::move(job));
-  const std::vector<std::int64_t> measured = scenario.replay();
-  answer.baselineNs = lengthsOf(iterations, measured, scenario.durNs()).meanNs;
+  const replay::Times measured = scenario.replay();
+  answer.baselineNs = lengthsOf(wholeIterations(scenario), measured).meanNs;
   SONDE_TRY_ASSIGN(ChangedPaths before, changedPaths(trace, scenario, measured));
   answer.before = std::move(before.shares);
 
   double modelError = 0;
-  Asking asking{trace, scenario, answer.notes, modelError};
+  double orderError = 0;
+  std::vector<Question> afterwards;
+  Asking asking{trace, scenario, answer.notes, modelError, orderError, afterwards};
   for (const Question& question : questions)
     SONDE_TRY(question(asking));
+  for (const Question& question : std::vector<Question>(afterwards))
+    SONDE_TRY(question(asking));
 
-  const std::vector<std::int64_t> begin = scenario.replay();
-  const Lengths predicted = lengthsOf(iterations, begin, scenario.durNs());
+  const replay::Times then = scenario.replay();
+  const Lengths predicted = lengthsOf(wholeIterations(scenario), then);
   answer.predictedNs = predicted.meanNs;
-  SONDE_TRY_ASSIGN(ChangedPaths after, changedPaths(trace, scenario, begin));
+  SONDE_TRY_ASSIGN(ChangedPaths after, changedPaths(trace, scenario, then));
   answer.after = std::move(after.shares);
   answer.originShares = after.originShares;
   const double modelled =
       predicted.meanNs * after.originShares[static_cast<std::size_t>(Origin::Modelled)];
-  const double half = std::sqrt(squareOf(2 * predicted.standardErrorNs) +
-                                squareOf(answer.identityError * predicted.meanNs) +
-                                squareOf(2 * modelError * modelled) +
-                                squareOf(kOfChange * (predicted.meanNs - answer.baselineNs)) +
-                                squareOf(kOfWhole * predicted.meanNs));
+  const double half = std::sqrt(
+      squareOf(2 * predicted.standardErrorNs) + squareOf(answer.identityError * predicted.meanNs) +
+      squareOf(2 * modelError * modelled) + squareOf(2 * orderError * predicted.meanNs) +
+      squareOf(kOfChange * (predicted.meanNs - answer.baselineNs)) +
+      squareOf(kOfWhole * predicted.meanNs));
   answer.lowNs = std::max(0.0, predicted.meanNs - half);
   answer.highNs = predicted.meanNs + half;
   addGainNote(answer);
-  answer.beginNs.assign(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(nodes));
-  answer.durNs.assign(scenario.durNs().begin(),
-                      scenario.durNs().begin() + static_cast<std::ptrdiff_t>(nodes));
+  answer.beginNs.assign(then.beginNs.begin(),
+                        then.beginNs.begin() + static_cast<std::ptrdiff_t>(nodes));
+  answer.durNs.assign(then.durNs.begin(), then.durNs.begin() + static_cast<std::ptrdiff_t>(nodes));
   return answer;
 }
 

@@ -18,8 +18,8 @@ using critical::IterationPath;
 // can be told apart.
 class Stretches {
  public:
-  Stretches(const Scenario& scenario, const std::vector<std::int64_t>& beginNs)
-      : scenario_(scenario), beginNs_(beginNs) {}
+  Stretches(const Scenario& scenario, const replay::Times& times)
+      : scenario_(scenario), times_(times) {}
 
   void add(const Element& each) {
     if (each.cause != Cause::Node) {
@@ -28,8 +28,12 @@ class Stretches {
       append(each, 1, origin);
       return;
     }
-    double at = static_cast<double>(beginNs_[each.node]);
-    for (const Piece& piece : scenario_.piecesOf(each.node)) {
+    double at = static_cast<double>(times_.beginNs[each.node]);
+    // It lasts longer where it waits for its turns.
+    const auto own = static_cast<double>(scenario_.durNs()[each.node]);
+    const double stretch = own > 0 ? static_cast<double>(times_.durNs[each.node]) / own : 1;
+    for (Piece piece : scenario_.piecesOf(each.node)) {
+      piece.newNs *= stretch;
       const double from = std::max(at, static_cast<double>(each.beginNs));
       const double until = std::min(at + piece.newNs, static_cast<double>(each.endNs));
       if (from < until)
@@ -71,7 +75,7 @@ class Stretches {
   }
 
   const Scenario& scenario_;
-  const std::vector<std::int64_t>& beginNs_;
+  const replay::Times& times_;
   std::vector<IterationPath> all_;
   std::vector<double> factors_;  // new time to measured time
   std::vector<Origin> origins_;
@@ -83,13 +87,13 @@ using Line = std::tuple<graph::LaneIndex, critical::PathCause, std::string>;
 
 Result<ChangedPaths> changedPaths(const store::Database& trace,
                                   const Scenario& scenario,
-                                  const std::vector<std::int64_t>& beginNs) {
+                                  const replay::Times& times) {
   graph::TraceGraph now = scenario.job();
-  now.graph.beginNs = beginNs;
-  now.graph.durNs = scenario.durNs();
+  now.graph.beginNs = times.beginNs;
+  now.graph.durNs = times.durNs;
   now.graph.lagNs = scenario.lagNs();
   const std::vector<IterationPath> paths = critical::pathsOf(now);
-  Stretches stretches(scenario, beginNs);
+  Stretches stretches(scenario, times);
   for (const IterationPath& path : paths)
     for (const Element& each : path.path)
       stretches.add(each);

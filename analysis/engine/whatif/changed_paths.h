@@ -28,9 +28,9 @@ struct ChangedPaths {
   std::array<double, kOrigins> originShares{};  // of all paths, by Origin; 1 together
 };
 
-// `beginNs`: of scenario.replay().
+// `times`: of scenario.replay().
 Result<ChangedPaths> changedPaths(const store::Database& trace,
                                   const Scenario& scenario,
-                                  const std::vector<std::int64_t>& beginNs);
+                                  const replay::Times& times);
 
 }  // namespace sonde::engine::whatif

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -69,7 +68,7 @@ Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
     else if (of.kind == LaneKind::Stream)
       streams.emplace(of.id, lane);
   }
-  std::map<std::tuple<std::string, std::int64_t, std::string>, JobCollective> byKey;
+  std::map<CollectiveKey, JobCollective> byKey;
   SONDE_TRY(store::forEach<PartRow>(trace, kCollectiveRows, [&](const PartRow& row) {
     const auto& lanes = row.streamId != 0 ? streams : threads;
     const auto lane = lanes.find(row.streamId != 0 ? row.streamId : row.threadId);
@@ -77,6 +76,7 @@ Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
       return;
     JobCollective& of = byKey[{row.jobKey, row.seq, row.op}];
     of.communicator = row.jobKey;
+    of.seq = row.seq;
     of.op = row.op;
     of.bytes = std::max(of.bytes, row.bytes);
     of.ranks = row.size;

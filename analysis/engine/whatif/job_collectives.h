@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -19,14 +20,18 @@ struct CollectivePart {
   std::int64_t endNs = 0;
 };
 
+using CollectiveKey = std::tuple<std::string, std::int64_t, std::string>;  // see JobCollective
+
 struct JobCollective {
   std::string communicator;  // the job's key of it
+  std::int64_t seq = 0;
   std::string op;
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;  // of the communicator
   bool isOnDevice = false;
   std::vector<CollectivePart> parts;  // by rank
 
+  CollectiveKey key() const { return {communicator, seq, op}; }
   // The trace has all its ranks.
   bool isComplete() const noexcept { return static_cast<std::int64_t>(parts.size()) == ranks; }
   std::int64_t lastArrivalNs() const noexcept;

@@ -2,7 +2,7 @@
 
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/network_model.h"
-#include "analysis/engine/whatif/transfer_edits.h"
+#include "analysis/engine/whatif/retimed_collectives.h"
 #include "analysis/store/read_rows.h"
 
 #include <fmt/format.h>
@@ -82,33 +82,36 @@ Question network(Network of) {
   return [of](Asking& asking) -> Result<void> {
     SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
                      readCollectives(asking.trace, asking.scenario.job()));
-    const std::map<std::string, NetworkModel> models = fitNetworks(all);
+    const std::map<std::string, NetworkModel> models = networksOf(asking.scenario, all);
     if (models.empty())
       return notFound(
           "the trace has no collectives of all their ranks, so the network's speed is unknown: "
           "give "
           "the traces of all ranks");
     SONDE_TRY_ASSIGN(const Sockets sockets, readSockets(asking.trace));
-    TransferEdits edits(asking.scenario);
-    std::int64_t left = 0;
+    std::map<std::string, NetworkModel> changedModels;
+    for (const JobCollective& each : all)
+      if (const auto now = models.find(each.communicator); now != models.end())
+        changedModels.emplace(each.communicator,
+                              changed(now->second, of, each.isOnDevice ? Sockets() : sockets));
     double error = 0;
     double total = 0;
-    for (const JobCollective& each : all) {
-      const auto now = models.find(each.communicator);
-      if (now == models.end()) {
-        ++left;
-        continue;
-      }
-      const NetworkModel then = changed(now->second, of, each.isOnDevice ? Sockets() : sockets);
-      const CollectiveCost cost = costOf(each.op, each.bytes, each.ranks);
-      if (!edits.set(each, then.ns(cost), Origin::Modelled))
-        ++left;
-      error += then.ns(cost) * errorOf(now->second, then, cost, of);
-      total += then.ns(cost);
-    }
-    SONDE_TRY(edits.apply());
+    SONDE_TRY_ASSIGN(
+        const std::int64_t left,
+        retime(asking.scenario, all, [&](const MovedBytes& each) -> std::optional<double> {
+          const auto now = models.find(each.communicator);
+          if (now == models.end())
+            return std::nullopt;
+          const NetworkModel& then = changedModels.at(each.communicator);
+          const CollectiveCost cost = costOf(each.op, each.bytes, each.ranks);
+          error += then.ns(cost) * errorOf(now->second, then, cost, of);
+          total += then.ns(cost);
+          return then.ns(cost);
+        }));
     if (total > 0)
       asking.modelError = std::max(asking.modelError, error / total);
+    for (auto& [communicator, then] : changedModels)
+      asking.scenario.setting().networks.insert_or_assign(communicator, then);
     for (const auto& [communicator, model] : models) {
       asking.notes.push_back(fmt::format(
           "communicator {}: now {:.1f} µs a step and {:.2f} Gbit/s, fitted to {} sizes with {:.1f} "

@@ -83,6 +83,8 @@ std::vector<Sample> samplesOf(const std::vector<const JobCollective*>& collectiv
 }  // namespace
 
 CollectiveCost costOf(const std::string& op, std::int64_t bytes, std::int64_t ranks) {
+  if (ranks <= 1)
+    return {};
   const double steps = static_cast<double>(ranks - 1);
   const double share = static_cast<double>(bytes) / static_cast<double>(ranks);
   if (op == "allreduce")

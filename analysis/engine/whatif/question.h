@@ -18,6 +18,11 @@ struct Asking {
   std::vector<std::string>& notes;  // sentences: what the answer assumes
   // The largest relative error of the models that durations come from.
   double& modelError;
+  // The relative error of the whole answer that no duration has, such as from who gets a processor
+  // first.
+  double& orderError;
+  // Asked in this order of the job as all questions have left it.
+  std::vector<std::function<Result<void>(Asking& asking)>>& afterwards;
 };
 
 // Changes the scenario. NotFound: the trace lacks what the question needs, or nothing matches.

@@ -116,8 +116,13 @@ Result<void> Scenario::restructure(const Structure& structure) {
   for (NodeIndex node = 0; node < old.nodes(); ++node)
     builder.addNode(
         old.lane[node], old.kind[node], old.beginNs[node], old.durNs[node], old.row[node]);
-  for (const NewNode& each : structure.nodes)
-    builder.addNode(each.lane, each.kind, each.beginNs, 0, each.row);
+  for (const NewNode& each : structure.nodes) {
+    const NodeIndex of = each.copyOf;
+    if (of == graph::kNoNode)
+      builder.addNode(each.lane, each.kind, each.beginNs, 0, each.row);
+    else
+      builder.addNode(each.lane, old.kind[of], old.beginNs[of], old.durNs[of], old.row[of]);
+  }
   // The builder keeps an index of its own for each edge: its lag stands for the edge, until the
   // real lags are put back.
   struct Kept {
@@ -135,11 +140,14 @@ Result<void> Scenario::restructure(const Structure& structure) {
       }
   for (const NewEdge& edge : structure.edges) {
     builder.addEdge(edge.from, edge.to, edge.kind, static_cast<std::int64_t>(kept.size()));
-    kept.push_back({0, static_cast<std::uint32_t>(edge.lagNs), Origin::Modelled});
+    if (edge.copyOf == kNoEdge)
+      kept.push_back({0, static_cast<std::uint32_t>(edge.lagNs), Origin::Modelled});
+    else
+      kept.push_back({old.lagNs[edge.copyOf], lagNs_[edge.copyOf], edgeOrigins_[edge.copyOf]});
   }
   SONDE_TRY_ASSIGN(graph::Graph made, builder.build());
-  lagNs_.resize(made.edges());
-  edgeOrigins_.resize(made.edges());
+  lagNs_.assign(made.edges(), 0);
+  edgeOrigins_.assign(made.edges(), Origin::Measured);
   for (std::uint32_t edge = 0; edge < made.edges(); ++edge) {
     const Kept& of = kept[made.lagNs[edge]];
     made.lagNs[edge] = static_cast<std::uint32_t>(of.measuredNs);
@@ -149,15 +157,26 @@ Result<void> Scenario::restructure(const Structure& structure) {
   made.gapNs = old.gapNs;
   made.gapNs.resize(made.nodes(), 0);
   for (const NewNode& each : structure.nodes) {
-    durNs_.push_back(each.durNs);
-    origins_.push_back(each.origin);
+    const auto node = static_cast<NodeIndex>(durNs_.size());
+    const bool isCopy = each.copyOf != graph::kNoNode;
+    durNs_.push_back(isCopy ? durNs_[each.copyOf] : each.durNs);
+    origins_.push_back(isCopy ? origins_[each.copyOf] : each.origin);
+    if (!isCopy)
+      continue;
+    made.gapNs[node] = old.gapNs[each.copyOf];
+    if (const auto found = pieces_.find(each.copyOf); found != pieces_.end())
+      pieces_[node] = std::vector<Piece>(found->second);
   }
   job_.graph = std::move(made);
   return {};
 }
 
-std::vector<std::int64_t> Scenario::replay() const {
-  return replay::replay(graph(), {durNs_, graph().gapNs, &lagNs_});
+replay::Times Scenario::replay() const {
+  const replay::Settings settings{durNs_, graph().gapNs, &lagNs_};
+  if (resources_)
+    return replay::replayShared(
+        graph(), settings, *resources_, std::vector<std::int64_t>(graph().nodes(), 0));
+  return {replay::replay(graph(), settings), durNs_};
 }
 
 }  // namespace sonde::engine::whatif

@@ -6,10 +6,17 @@
 #pragma once
 
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/replay/shared_replay.h"
+#include "analysis/engine/whatif/network_model.h"
 #include "base/result.h"
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -34,11 +41,32 @@ struct Piece {
   }
 };
 
+inline constexpr std::uint32_t kNoEdge = 0xFFFFFFFF;
+
 struct NewEdge {
   graph::NodeIndex from = 0;
   graph::NodeIndex to = 0;
   graph::EdgeKind kind = graph::EdgeKind::Data;
   std::int64_t lagNs = 0;
+  // An edge of graph() whose lag and origin it has instead.
+  std::uint32_t copyOf = kNoEdge;
+};
+
+// A transfer that a question put in place of measured ones.
+struct MadeTransfer {
+  graph::NodeIndex node = 0;
+  std::string communicator;
+  std::string op;
+  std::int64_t bytes = 0;
+  std::int64_t ranks = 0;  // of the communicator, when measured
+};
+
+// The settings of the job that one question changes and later ones need.
+struct JobSetting {
+  std::map<std::string, NetworkModel> networks;  // by communicator; those that were changed
+  std::optional<std::int64_t> ranks;             // empty: as measured
+  std::vector<MadeTransfer> transfers;
+  std::set<CollectiveKey> replaced;  // collectives whose own transfers no longer count
 };
 
 class Scenario {
@@ -69,6 +97,9 @@ class Scenario {
   double lengthNs(graph::NodeIndex node, std::int64_t beginNs, std::int64_t endNs) const;
   // Makes the whole node take this long.
   void setNode(graph::NodeIndex node, std::int64_t ns, Origin origin);
+  JobSetting& setting() noexcept { return setting_; }
+  const JobSetting& setting() const noexcept { return setting_; }
+
   // The part of a begin that nothing explains.
   void setGap(graph::NodeIndex node, std::int64_t ns) { job_.graph.gapNs[node] = ns; }
   void setLag(std::uint32_t edge, double ns, Origin origin);
@@ -81,6 +112,9 @@ class Scenario {
     std::int64_t row = 0;  // id of a measured kernel, copy or slice that it stands for; 0: none
     std::int64_t durNs = 0;
     Origin origin = Origin::Modelled;
+    // A node of graph() whose times, gap and origin it has, as they are now. kNoNode: it is
+    // as the members above say.
+    graph::NodeIndex copyOf = graph::kNoNode;
   };
   struct Structure {
     std::vector<graph::Lane> lanes;  // behind those of graph()
@@ -88,12 +122,18 @@ class Scenario {
     std::vector<NewEdge> edges;      // their lags count as modelled
     std::vector<bool> dropped;       // by edge of graph(); empty: none
   };
-  // Edges get new indices. InvalidArgument: nodes would
-  // need each other in a circle.
+  // Edges get new indices. InvalidArgument: nodes would need each other in a circle.
   Result<void> restructure(const Structure& structure);
+  // Other iterations count.
+  void setIterations(std::vector<graph::IterationNodes> iterations) {
+    job_.iterations = std::move(iterations);
+  }
+  // Nodes share these. Requires: the scenario is not restructured afterwards.
+  void share(replay::Resources resources) { resources_ = std::move(resources); }
 
-  // When each node begins now.
-  std::vector<std::int64_t> replay() const;
+  // When each node begins now, and how long it lasts: with the time in which it has nothing of what
+  // it shares.
+  replay::Times replay() const;
 
  private:
   std::vector<Piece>& divided(graph::NodeIndex node);
@@ -104,6 +144,8 @@ class Scenario {
   std::vector<Origin> origins_;      // by node; of those without pieces
   std::vector<Origin> edgeOrigins_;  // by edge
   std::unordered_map<graph::NodeIndex, std::vector<Piece>> pieces_;  // of nodes changed in part
+  JobSetting setting_;
+  std::optional<replay::Resources> resources_;
 };
 
 }  // namespace sonde::engine::whatif

@@ -13,6 +13,10 @@ using graph::NodeKind;
 
 TransferEdits::TransferEdits(Scenario& scenario) : scenario_(scenario), lookup_(scenario.graph()) {}
 
+bool TransferEdits::isReplaced(const JobCollective& collective) const {
+  return scenario_.setting().replaced.contains(collective.key());
+}
+
 bool TransferEdits::set(const JobCollective& collective, double ns, Origin origin) {
   if (collective.isOnDevice) {
     bool isSet = false;
@@ -23,7 +27,7 @@ bool TransferEdits::set(const JobCollective& collective, double ns, Origin origi
       }
     return isSet;
   }
-  const NodeIndex transfer = add(collective.communicator, ns, origin);
+  const NodeIndex transfer = add(collective, collective.bytes, ns, origin);
   for (const CollectivePart& part : collective.parts) {
     needsCall(transfer, part);
     replace(collective, part, transfer);
@@ -52,16 +56,20 @@ NodeIndex TransferEdits::addNode() {
   if (structure_.lanes.empty()) {
     structure_.lanes.push_back({.kind = graph::LaneKind::Connection, .name = "network"});
     structure_.dropped.assign(graph.edges(), false);
-    isReplaced_.assign(graph.nodes(), false);
+    isInCall_.assign(graph.nodes(), false);
   }
   structure_.nodes.push_back({static_cast<LaneIndex>(graph.lanes.size())});
   return static_cast<NodeIndex>(graph.nodes() + structure_.nodes.size() - 1);
 }
 
-NodeIndex TransferEdits::add(const std::string& communicator, double ns, Origin origin) {
+NodeIndex TransferEdits::add(const JobCollective& of,
+                             std::int64_t bytes,
+                             double ns,
+                             Origin origin) {
   const NodeIndex transfer = addNode();
-  transfers_.push_back({transfer, std::llround(ns), origin});
-  const auto [before, isFirst] = last_.emplace(communicator, transfer);
+  transfers_.push_back(
+      {{transfer, of.communicator, of.op, bytes, of.ranks}, std::llround(ns), origin});
+  const auto [before, isFirst] = last_.emplace(of.communicator, transfer);
   if (!isFirst) {
     structure_.edges.push_back({before->second, transfer, EdgeKind::Order});
     before->second = transfer;
@@ -100,6 +108,7 @@ void TransferEdits::needsCall(NodeIndex transfer, const CollectivePart& part) {
 void TransferEdits::replace(const JobCollective& collective,
                             const CollectivePart& part,
                             NodeIndex transfer) {
+  replaced_.insert(collective.key());
   if (!collective.isOnDevice) {
     clearCall(part, transfer);
     return;
@@ -125,7 +134,7 @@ void TransferEdits::clearCall(const CollectivePart& part, NodeIndex transfer) {
     if (graph.beginNs[node] < part.endNs) {
       scenario_.scale(node, graph.beginNs[node], part.endNs, 0, Origin::Measured);
       scenario_.setGap(node, 0);
-      isReplaced_[node] = true;
+      isInCall_[node] = true;
     }
     for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
       if (isOfTransfer(edge))
@@ -137,7 +146,7 @@ void TransferEdits::clearCall(const CollectivePart& part, NodeIndex transfer) {
 void TransferEdits::dropMessages() {
   const graph::Graph& graph = scenario_.graph();
   for (std::uint32_t edge = 0; edge < graph.edges(); ++edge)
-    if (graph.edgeKind[edge] == EdgeKind::Message && isReplaced_[graph.from[edge]])
+    if (graph.edgeKind[edge] == EdgeKind::Message && isInCall_[graph.from[edge]])
       structure_.dropped[edge] = true;
 }
 
@@ -146,8 +155,11 @@ Result<void> TransferEdits::apply() {
     return {};
   dropMessages();
   SONDE_TRY(scenario_.restructure(structure_));
-  for (const NewTransfer& each : transfers_)
-    scenario_.setNode(each.node, each.ns, each.origin);
+  for (const NewTransfer& each : transfers_) {
+    scenario_.setNode(each.of.node, each.ns, each.origin);
+    scenario_.setting().transfers.push_back(each.of);
+  }
+  scenario_.setting().replaced.merge(replaced_);
   return {};
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,17 @@ class TransferEdits {
   // Requires: `scenario` outlives this and is not restructured before apply().
   explicit TransferEdits(Scenario& scenario);
 
-  // Gives a collective another duration. False: a device's kernel has its waiting and its transfer
-  // in one, as without the other ranks. Requires: collectives by last arrival.
+  // Whether an earlier question put another transfer in place of the collective's own.
+  bool isReplaced(const JobCollective& collective) const;
+
+  // Gives a collective another duration. Requires: !isReplaced(). False: a device's kernel has its
+  // waiting and its transfer in one, as without the other ranks. Requires: collectives by last
+  // arrival.
   bool set(const JobCollective& collective, double ns, Origin origin);
 
-  // A transfer of its own, after the one that was added before for its communicator.
-  graph::NodeIndex add(const std::string& communicator, double ns, Origin origin);
+  // A transfer of its own, after the one that was added before for the communicator of `of`. It
+  // moves `bytes` with the operation of `of`.
+  graph::NodeIndex add(const JobCollective& of, std::int64_t bytes, double ns, Origin origin);
   // It begins when the lane has come this far in its measured time.
   void needs(graph::NodeIndex transfer, graph::LaneIndex lane, std::int64_t ns);
   // A part of a collective takes no time of its own, and ends with the transfer.
@@ -46,7 +52,7 @@ class TransferEdits {
 
  private:
   struct NewTransfer {
-    graph::NodeIndex node;
+    MadeTransfer of;
     std::int64_t ns;
     Origin origin;
   };
@@ -60,7 +66,8 @@ class TransferEdits {
   LaneLookup lookup_;
   Scenario::Structure structure_;
   std::vector<NewTransfer> transfers_;
-  std::vector<bool> isReplaced_;                  // by node: inside of a call
+  std::vector<bool> isInCall_;  // by node: inside of a replaced call
+  std::set<CollectiveKey> replaced_;
   std::map<std::string, graph::NodeIndex> last_;  // by communicator
 };
 

@@ -41,7 +41,7 @@ class OperationJob {
   }
   // The lengths of both steps.
   std::vector<std::int64_t> lengths(const Scenario& scenario) const {
-    const std::vector<std::int64_t> begin = scenario.replay();
+    const std::vector<std::int64_t> begin = scenario.replay().beginNs;
     std::vector<std::int64_t> found;
     for (const operations::StepNodes& step : graph_.steps)
       found.push_back(begin[step.last] - begin[step.anchor]);

@@ -125,8 +125,9 @@ TEST(SharedReplay, OfTheOwnDurationsIsWhatWasMeasured) {
     const std::vector<std::int64_t> truth = shop.truth();
     const Graph graph = shop.graph(truth);
     const QueuedGaps gaps = queuedGaps(graph, shop.shared());
-    EXPECT_EQ(replayShared(graph, {graph.durNs, gaps.gapNs}, shop.shared(), gaps.dispatchNs),
-              truth);
+    EXPECT_EQ(
+        replayShared(graph, {graph.durNs, gaps.gapNs}, shop.shared(), gaps.dispatchNs).beginNs,
+        truth);
   }
 }
 
@@ -138,8 +139,9 @@ TEST(SharedReplay, OfOtherDurationsIsTheTruth) {
     const QueuedGaps gaps = queuedGaps(graph, shop.shared());
     for (Shop::Job& each : shop.jobs)
       each.durNs = 1 + each.durNs * std::uniform_int_distribution<int>(20, 200)(random) / 100;
-    EXPECT_EQ(replayShared(graph, {shop.durations(), gaps.gapNs}, shop.shared(), gaps.dispatchNs),
-              shop.truth());
+    EXPECT_EQ(
+        replayShared(graph, {shop.durations(), gaps.gapNs}, shop.shared(), gaps.dispatchNs).beginNs,
+        shop.truth());
   }
 }
 
@@ -151,7 +153,7 @@ TEST(SharedReplay, WithoutResourcesIsTheReplay) {
     std::vector<std::int64_t> durations = graph.durNs;
     for (std::int64_t& each : durations)
       each /= 2;
-    EXPECT_EQ(replayShared(graph, {durations, graph.gapNs}, {}, {}),
+    EXPECT_EQ(replayShared(graph, {durations, graph.gapNs}, {}, {}).beginNs,
               replay(graph, {durations, graph.gapNs}));
   }
 }
@@ -172,8 +174,9 @@ TEST(SharedReplay, ServesInTheOrderOfAsking) {
   const Shop shop = queue();
   const Graph graph = shop.graph(shop.truth());
   const QueuedGaps gaps = queuedGaps(graph, shop.shared());
-  EXPECT_THAT(replayShared(graph, {graph.durNs, gaps.gapNs}, shop.shared(), gaps.dispatchNs),
-              ElementsAre(0, 0, 100, 110, 120));
+  EXPECT_THAT(
+      replayShared(graph, {graph.durNs, gaps.gapNs}, shop.shared(), gaps.dispatchNs).beginNs,
+      ElementsAre(0, 0, 100, 110, 120));
 }
 
 TEST(SharedReplay, ServesTheHighestPriorityFirst) {
@@ -183,8 +186,20 @@ TEST(SharedReplay, ServesTheHighestPriorityFirst) {
   Resources resources = shop.shared();
   resources.all[0].discipline = Discipline::Priority;
   resources.priority = {0, 0, 0, 1, 1};
-  EXPECT_THAT(replayShared(graph, {graph.durNs, gaps.gapNs}, resources, gaps.dispatchNs),
+  EXPECT_THAT(replayShared(graph, {graph.durNs, gaps.gapNs}, resources, gaps.dispatchNs).beginNs,
               ElementsAre(0, 0, 120, 100, 110));
+}
+
+// Those that wait get their turns between those of the one that keeps the place longest.
+TEST(SharedReplay, ServesInTurns) {
+  const Shop shop = queue();
+  const Graph graph = shop.graph(shop.truth());
+  const QueuedGaps gaps = queuedGaps(graph, shop.shared());
+  Resources resources = shop.shared();
+  resources.all[0].turnNs = 40;
+  const Times times = replayShared(graph, {graph.durNs, gaps.gapNs}, resources, gaps.dispatchNs);
+  EXPECT_THAT(times.beginNs, ElementsAre(0, 0, 40, 50, 60));
+  EXPECT_THAT(times.durNs, ElementsAre(0, 130, 10, 10, 10));
 }
 
 // A place that is taken up with a delay, as a processor by a thread.
@@ -195,8 +210,9 @@ TEST(SharedReplay, AQueueExplainsAShortDispatchAndNoMore) {
     const QueuedGaps gaps = queuedGaps(graph, shop.shared());
     EXPECT_EQ(gaps.gapNs[2], delay == kMostDispatchNs ? 0 : 100 + delay - 1);
     EXPECT_EQ(gaps.dispatchNs[2], delay == kMostDispatchNs ? delay : 0);
-    EXPECT_EQ(replayShared(graph, {graph.durNs, gaps.gapNs}, shop.shared(), gaps.dispatchNs),
-              graph.beginNs);
+    EXPECT_EQ(
+        replayShared(graph, {graph.durNs, gaps.gapNs}, shop.shared(), gaps.dispatchNs).beginNs,
+        graph.beginNs);
   }
 }
 

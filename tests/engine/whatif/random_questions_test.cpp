@@ -4,6 +4,7 @@
 #include "analysis/engine/whatif/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
+#include "analysis/engine/whatif/ranks/ranks.h"
 #include "tests/engine/whatif/random_asking.h"
 #include "tests/jobsim/workloads.h"
 
@@ -92,6 +93,45 @@ class RandomQuestions : public test::RandomAsking {
     return asked;
   }
 
+  // Each rank has a processor.
+  Asked changingRanks() {
+    jobsim::DataParallel job = dataParallel();
+    job.ranks = from(2, 4);
+    const bool isOnDevice = coin();
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    Asked asked{varied(build(job, isOnDevice), seed), {}, {}};
+    const int now = job.ranks;
+    while (job.ranks == now)
+      job.ranks = from(1, 8);
+    asked.then = varied(build(job, isOnDevice), seed);
+    asked.questions = {ranks({.count = job.ranks})};
+    return asked;
+  }
+
+  // All ranks share the processors of one host, which the simulation gives to one operator after
+  // the other: short ones, so that no rank has to wait long.
+  Asked crowding() {
+    jobsim::DataParallel job = dataParallel();
+    job.ranks = from(2, 4);
+    job.ranksPerMachine = 8;
+    constexpr int kFiner = 4;
+    job.layers *= kFiner;
+    job.forwardNs /= kFiner;
+    job.backwardNs /= kFiner;
+    const int processors = from(2, 4);
+    const auto seed = static_cast<std::uint32_t>(from(0, 1 << 30));
+    const auto built = [&] {
+      Job made = varied(jobsim::hostDataParallelJob(job), seed);
+      made.machines.front().cores = processors;
+      return made;
+    };
+    Asked asked{built(), {}, {}};
+    job.ranks = from(1, 8);
+    asked.then = built();
+    asked.questions = {ranks({.count = job.ranks})};
+    return asked;
+  }
+
   // Without a change of "no workers", whose cost for taking a batch the simulation lacks.
   Asked loading() {
     jobsim::Loader job;
@@ -129,7 +169,9 @@ TEST_F(RandomQuestions, AreAnsweredAsTheSimulationDoes) {
                                         {"networking", &RandomQuestions::networking},
                                         {"without stragglers", &RandomQuestions::withoutStragglers},
                                         {"loading", &RandomQuestions::loading},
-                                        {"staging", &RandomQuestions::staging}};
+                                        {"staging", &RandomQuestions::staging},
+                                        {"changing ranks", &RandomQuestions::changingRanks},
+                                        {"ranks on few processors", &RandomQuestions::crowding}};
   expectTruths<RandomQuestions>(*this, kinds);
 }
 

@@ -66,13 +66,14 @@ Result<Scenario> withoutReductions(const store::Database& trace,
   TransferEdits edits(silent);
   SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
                    bucketsOf(trace, silent.job(), all, edits));
+  SONDE_TRY(checkMeasured(iterations, edits));
   SONDE_TRY(removeCalls(trace, silent, iterations));
   const MicroBatchLookup lookup(now.graph(), batches);
   const std::vector<std::int64_t> from = firstReductions(iterations, lookup, batches.size());
   for (const JobCollective& each : all)
     for (const CollectivePart& part : each.parts) {
       const std::uint32_t batch = lookup.at(part.lane, part.beginNs);
-      if (batch == batches.size() || part.beginNs < from[batch])
+      if (batch == batches.size() || part.beginNs < from[batch] || edits.isReplaced(each))
         continue;
       JobCollective own = each;
       own.communicator += fmt::format(" of lane {}", part.lane);
@@ -87,7 +88,7 @@ Result<Scenario> withoutReductions(const store::Database& trace,
 class ReplayedTimes {
  public:
   explicit ReplayedTimes(const Scenario& scenario)
-      : scenario_(scenario), lookup_(scenario.graph()), begin_(scenario.replay()) {}
+      : scenario_(scenario), lookup_(scenario.graph()), begin_(scenario.replay().beginNs) {}
 
   std::int64_t beginNs(NodeIndex node) const { return begin_[node]; }
 

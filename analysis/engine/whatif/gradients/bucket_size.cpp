@@ -3,6 +3,7 @@
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/rebucketing.h"
 #include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/retimed_collectives.h"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,8 @@ Question bucketSize(std::int64_t bytes) {
       return notFound(kNoBuckets);
     SONDE_TRY_ASSIGN(const GradientSizes known, readGradientSizes(asking.trace));
     const std::string communicator = iterations.front().buckets.front()->communicator;
-    const std::map<std::string, NetworkModel> models = fitNetworks(all);
+    SONDE_TRY(checkMeasured(iterations, edits));
+    const std::map<std::string, NetworkModel> models = networksOf(asking.scenario, all);
     const auto model = models.find(communicator);
     if (model == models.end())
       return notFound("the trace has too few collectives to tell how fast the network is");

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/retimed_collectives.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
 #include <fmt/format.h>
@@ -82,8 +83,9 @@ Question compression(Compression of) {
                      bucketsOf(asking.trace, scenario.job(), all, edits));
     if (iterations.empty())
       return notFound(kNoBuckets);
+    SONDE_TRY(checkMeasured(iterations, edits));
     const JobCollective& any = *iterations.front().buckets.front();
-    const std::map<std::string, NetworkModel> models = fitNetworks(all);
+    const std::map<std::string, NetworkModel> models = networksOf(scenario, all);
     const auto model = models.find(any.communicator);
     if (model == models.end())
       return notFound("the trace has too few collectives to tell how fast the network is");

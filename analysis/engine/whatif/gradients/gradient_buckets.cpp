@@ -245,6 +245,17 @@ Result<std::vector<IterationBuckets>> bucketsOf(const store::Database& trace,
   return list;
 }
 
+Result<void> checkMeasured(const std::vector<IterationBuckets>& iterations,
+                           const TransferEdits& edits) {
+  for (const IterationBuckets& each : iterations)
+    for (const JobCollective* bucket : each.buckets)
+      if (edits.isReplaced(*bucket))
+        return Error{ErrorCode::InvalidArgument,
+                     "an earlier question has changed how gradients are reduced: ask this one "
+                     "first, and one such question at a time"};
+  return {};
+}
+
 Result<GradientSizes> readGradientSizes(const store::Database& trace) {
   GradientSizes sizes;
   SONDE_TRY(store::forEach<Fact>(trace,

@@ -47,6 +47,10 @@ inline constexpr const char* kNoBuckets =
     "the trace has no iteration in which all ranks reduce gradients: buckets are all-reduces and "
     "reduce-scatters of 4 KiB and more";
 
+// InvalidArgument: an earlier question has replaced the transfers of a bucket.
+Result<void> checkMeasured(const std::vector<IterationBuckets>& iterations,
+                           const TransferEdits& edits);
+
 // The gradients of DistributedDataParallel, in the order in which they are expected to be ready,
 // and the limits at which it closes the first bucket and the others.
 struct GradientSizes {

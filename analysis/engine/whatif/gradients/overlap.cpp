@@ -3,6 +3,7 @@
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/rebucketing.h"
 #include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/retimed_collectives.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ Question overlap(std::int64_t bytes) {
                      bucketsOf(asking.trace, scenario.job(), all, edits));
     if (iterations.empty())
       return notFound(kNoBuckets);
+    SONDE_TRY(checkMeasured(iterations, edits));
     const std::size_t before = iterations.size();
     std::erase_if(iterations, overlapsAlready);
     if (2 * iterations.size() < before) {
@@ -49,7 +51,7 @@ Question overlap(std::int64_t bytes) {
           "--bucket-size asks for other buckets");
       return {};
     }
-    const std::map<std::string, NetworkModel> models = fitNetworks(all);
+    const std::map<std::string, NetworkModel> models = networksOf(scenario, all);
     const auto model = models.find(iterations.front().buckets.front()->communicator);
     if (model == models.end())
       return notFound("the trace has too few collectives to tell how fast the network is");

@@ -36,7 +36,7 @@ void rebucket(const IterationBuckets& iteration,
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     bytes += sizes[i];
     const graph::NodeIndex transfer = edits.add(
-        first.communicator, model.ns(costOf(first.op, sizes[i], first.ranks)), Origin::Modelled);
+        first, sizes[i], model.ns(costOf(first.op, sizes[i], first.ranks)), Origin::Modelled);
     for (const std::vector<ReadyPoint>& points : iteration.ready) {
       const ReadyPoint point = readyAt(points, bytes);
       edits.needs(transfer, point.lane, point.ns);
