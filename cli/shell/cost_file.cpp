@@ -1,12 +1,12 @@
 #include "cli/shell/cost_file.h"
 
 #include "analysis/store/each_row.h"
+#include "cli/shell/json_file.h"
 #include "cli/text/table.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -41,12 +41,7 @@ json precisionJson(const std::optional<recorder::CalibrationPrecision>& precisio
           {"is_enough", precision->isEnough()}};
 }
 
-// nlohmann's message without its own numbers: "[json.exception.out_of_range.403] key 'overhead' not
-// found".
-std::string reasonOf(const json::exception& error) {
-  const std::string text = error.what();
-  return text.substr(text.starts_with('[') ? text.find("] ") + 2 : 0);
-}
+constexpr const char* kCostFile = "a cost file of sonde calibrate";
 
 constexpr double kMostNs = 1e12;  // the largest cost of an event
 
@@ -197,20 +192,6 @@ Result<void> checkMachine(const json& document, const store::Database& trace) {
   }
 }
 
-// nullopt: it cannot be read, for example because it is a folder.
-std::optional<std::string> contentOf(const std::string& path) {
-  FILE* const file = std::fopen(path.c_str(), "re");
-  if (file == nullptr)
-    return std::nullopt;
-  std::string text;
-  char piece[1 << 14];
-  while (const std::size_t length = std::fread(piece, 1, sizeof piece, file))
-    text.append(piece, length);
-  const bool failed = std::ferror(file) != 0;
-  std::fclose(file);
-  return failed ? std::nullopt : std::optional(std::move(text));
-}
-
 }  // namespace
 
 std::string costFileOf(const recorder::CalibrationOutcome& outcome) {
@@ -241,23 +222,8 @@ std::string costFileOf(const recorder::CalibrationOutcome& outcome) {
 }
 
 Result<CostSet> readCostFile(const std::string& path, const store::Database& trace) {
-  const auto named = [&](const Error& error) {
-    const bool damaged = error.code == ErrorCode::Corrupt;
-    return Error{error.code,
-                 fmt::format("{}: {}{}",
-                             path,
-                             damaged ? "not a cost file of sonde calibrate: " : "",
-                             error.message)};
-  };
-  const auto text = contentOf(path);
-  if (!text)
-    return Error{ErrorCode::Io,
-                 fmt::format("{} cannot be read: name a cost file of sonde calibrate", path)};
-  const json document = json::parse(*text, nullptr, false);
-  if (document.is_discarded())
-    return named({ErrorCode::Corrupt, "it is not JSON"});
-  if (!document.is_object())
-    return named({ErrorCode::Corrupt, "it is not a JSON object"});
+  const auto named = [&](const Error& error) { return errorOfFile(path, kCostFile, error); };
+  SONDE_TRY_ASSIGN(const json document, readJsonFile(path, kCostFile));
   if (const auto same = checkMachine(document, trace); !same)
     return named(same.error());
   auto set = setOf(document);

@@ -7,7 +7,7 @@
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
-#include "analysis/engine/whatif/network.h"
+#include "analysis/engine/whatif/network/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/ranks/ranks.h"
 #include "analysis/engine/whatif/selector.h"

@@ -5,6 +5,7 @@
 #include "analysis/store/trace_name.h"
 #include "cli/breakdown/breakdown_plot.h"
 #include "cli/shell/command.h"
+#include "cli/shell/model_file.h"
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
 #include "cli/text/table.h"
@@ -47,6 +48,8 @@ class WhatifCommand : public Command {
   void declare(CLI::App& app) override {
     app_ = &app;
     declareQuestions(app);
+    app.add_option("--model", model_, "use the models of collectives in this file")
+        ->type_name("MODEL");
     app.add_option("-o,--output", output_, "write the predicted timeline as a trace")
         ->type_name("OUT");
     app.add_flag("-f,--force", force_, "replace the outputs if they exist");
@@ -60,12 +63,14 @@ class WhatifCommand : public Command {
  private:
   Result<void> checkOutput() const;
   Result<whatif::Answer> answer(const store::Database& trace,
-                                const std::vector<whatif::Question>& questions) const;
+                                const std::vector<whatif::Question>& questions,
+                                const std::vector<engine::models::OpModel>& models) const;
   Result<void> write(const store::Database& trace,
                      const engine::graph::TraceGraph& graph,
                      const whatif::Answer& answer) const;
 
   const CLI::App* app_ = nullptr;
+  std::string model_;
   std::string output_;
   std::string plot_;
   bool force_ = false;
@@ -100,14 +105,16 @@ Result<void> WhatifCommand::write(const store::Database& trace,
                                  .progress = ProgressBar::progress()});
 }
 
-Result<whatif::Answer> WhatifCommand::answer(const store::Database& trace,
-                                             const std::vector<whatif::Question>& questions) const {
+Result<whatif::Answer> WhatifCommand::answer(
+    const store::Database& trace,
+    const std::vector<whatif::Question>& questions,
+    const std::vector<engine::models::OpModel>& models) const {
   SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(trace));
   if (hasOperations && !output_.empty())
     return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
   SONDE_TRY_ASSIGN(const engine::operations::JobGraph graph,
                    engine::operations::readJob(trace, false));
-  SONDE_TRY_ASSIGN(whatif::Answer answer, whatif::answer(trace, graph.trace, questions));
+  SONDE_TRY_ASSIGN(whatif::Answer answer, whatif::answer(trace, graph.trace, questions, models));
   if (!output_.empty())
     SONDE_TRY(write(trace, graph.trace, answer));
   return answer;
@@ -125,10 +132,14 @@ int WhatifCommand::run() {
   }
   if (const auto output = checkOutput(); !output)
     return fail(name(), output.error());
+  const auto models =
+      model_.empty() ? Result(std::vector<engine::models::OpModel>()) : readModelFile(model_);
+  if (!models)
+    return fail(name(), models.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
-  const auto found = answer(job->database(), *questions);
+  const auto found = answer(job->database(), *questions, *models);
   if (!found)
     return failToAnswer(name(), found.error());
   if (!plot_.empty()) {

@@ -2,7 +2,7 @@
 
 #include "analysis/engine/operations/operation_graph.h"
 #include "analysis/engine/pipeline/parallel_groups.h"
-#include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/network/network_model.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 #include "analysis/store/read_rows.h"
 

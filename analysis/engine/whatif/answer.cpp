@@ -84,7 +84,8 @@ void addGainNote(Answer& answer) {
 
 Result<Answer> answer(const store::Database& trace,
                       graph::TraceGraph job,
-                      const std::vector<Question>& questions) {
+                      const std::vector<Question>& questions,
+                      const std::vector<models::OpModel>& models) {
   Answer answer;
   SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
   answer.identityError = report.predictedError.value_or(report.error);
@@ -99,7 +100,7 @@ Result<Answer> answer(const store::Database& trace,
   double modelError = 0;
   double orderError = 0;
   std::vector<Question> afterwards;
-  Asking asking{trace, scenario, answer.notes, modelError, orderError, afterwards};
+  Asking asking{trace, scenario, answer.notes, modelError, orderError, afterwards, models};
   for (const Question& question : questions)
     SONDE_TRY(question(asking));
   for (const Question& question : std::vector<Question>(afterwards))

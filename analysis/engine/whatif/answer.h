@@ -33,9 +33,11 @@ struct Answer {
 };
 
 // Asks the questions one after the other, each of the job as the ones before left it. Errors are
-// those of the questions; NotFound: the trace has nothing that takes time.
+// those of the questions; NotFound: the trace has nothing that takes time. `models` are used in
+// place of the trace's own.
 Result<Answer> answer(const store::Database& trace,
                       graph::TraceGraph job,
-                      const std::vector<Question>& questions);
+                      const std::vector<Question>& questions,
+                      const std::vector<models::OpModel>& models = {});
 
 }  // namespace sonde::engine::whatif

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/models/collective_model.h"
 #include "analysis/engine/replay/shared_replay.h"
-#include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/job_collectives.h"
 #include "base/result.h"
 
 #include <cstdint>
@@ -61,10 +62,12 @@ struct MadeTransfer {
   std::int64_t ranks = 0;  // of the communicator, when measured
 };
 
+using NetworkKey = std::pair<std::string, std::string>;  // communicator and operation
+
 // The settings of the job that one question changes and later ones need.
 struct JobSetting {
-  std::map<std::string, NetworkModel> networks;  // by communicator; those that were changed
-  std::optional<std::int64_t> ranks;             // empty: as measured
+  std::map<NetworkKey, models::CollectiveModel> networks;  // those that were changed
+  std::optional<std::int64_t> ranks;                       // empty: as measured
   std::vector<MadeTransfer> transfers;
   std::set<CollectiveKey> replaced;  // collectives whose own transfers no longer count
 };

@@ -1,4 +1,4 @@
-#include "analysis/engine/whatif/network.h"
+#include "analysis/engine/whatif/network/network.h"
 
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/workloads.h"

@@ -1,7 +1,7 @@
 // Questions about simulated jobs with random settings, whose simulation knows the answer.
 #include "analysis/engine/whatif/gradients/bucket_size.h"
 #include "analysis/engine/whatif/loader_workers.h"
-#include "analysis/engine/whatif/network.h"
+#include "analysis/engine/whatif/network/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
 #include "analysis/engine/whatif/ranks/ranks.h"

@@ -1,7 +1,7 @@
 #include "analysis/engine/whatif/ranks/ranks.h"
 
 #include "analysis/engine/whatif/gradients/bucket_size.h"
-#include "analysis/engine/whatif/network.h"
+#include "analysis/engine/whatif/network/network.h"
 #include "analysis/engine/whatif/primitives.h"
 #include "analysis/engine/whatif/ranks/arrival_spread.h"
 #include "analysis/engine/whatif/ranks/processor_use.h"

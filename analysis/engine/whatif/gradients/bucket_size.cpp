@@ -2,13 +2,11 @@
 
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/rebucketing.h"
-#include "analysis/engine/whatif/network_model.h"
-#include "analysis/engine/whatif/retimed_collectives.h"
+#include "analysis/engine/whatif/network/networks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -26,11 +24,11 @@ Question bucketSize(std::int64_t bytes) {
     if (iterations.empty())
       return notFound(kNoBuckets);
     SONDE_TRY_ASSIGN(const GradientSizes known, readGradientSizes(asking.trace));
-    const std::string communicator = iterations.front().buckets.front()->communicator;
     SONDE_TRY(checkMeasured(iterations, edits));
-    const std::map<std::string, NetworkModel> models = networksOf(asking.scenario, all);
-    const auto model = models.find(communicator);
-    if (model == models.end())
+    const JobCollective& first = *iterations.front().buckets.front();
+    const Networks networks(asking.scenario, all, asking.models);
+    const NetworkModel* model = networks.find(first.communicator, first.op);
+    if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");
     std::int64_t sum = 0;
     for (const std::int64_t each : known.bytes)
@@ -43,19 +41,16 @@ Question bucketSize(std::int64_t bytes) {
           isKnown ? joinTo(known.bytes, known.firstLimit, bytes) : cutAt(each.bytes(), bytes);
       before += static_cast<double>(each.buckets.size());
       after += static_cast<double>(sizes.size());
-      rebucket(each, sizes, model->second, edits);
+      rebucket(each, sizes, *model, edits);
     }
     SONDE_TRY(edits.apply());
-    asking.modelError = std::max(asking.modelError, model->second.error);
+    asking.modelError = std::max(asking.modelError, model->error);
     const auto count = static_cast<double>(iterations.size());
     asking.notes.push_back(
-        fmt::format("{:.1f} buckets an iteration instead of {:.1f}, each with {:.1f} µs a step and "
-                    "{:.2f} Gbit/s, fitted with {:.1f} % error{}",
+        fmt::format("{:.1f} buckets an iteration instead of {:.1f}, each with {}{}",
                     after / count,
                     before / count,
-                    model->second.stepNs / 1e3,
-                    model->second.byteNs > 0 ? 8 / model->second.byteNs : 0,
-                    100 * model->second.error,
+                    networks.describe(first.communicator, first.op),
                     sum > 0 ? "" : "; the sizes of the gradients are unknown"));
     return {};
   };

@@ -1,15 +1,13 @@
 #include "analysis/engine/whatif/gradients/compression.h"
 
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
-#include "analysis/engine/whatif/network_model.h"
-#include "analysis/engine/whatif/retimed_collectives.h"
+#include "analysis/engine/whatif/network/networks.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -40,7 +38,8 @@ double compressedNs(const Compression& of, const JobCollective& bucket, const Ne
 // The speed of a network, in bit/ns, below which compression of a large bucket pays if nothing else
 // happens meanwhile.
 double breakEven(const Compression& of, const JobCollective& bucket, double codecNs) {
-  const NetworkModel perByte{.byteNs = 1};
+  NetworkModel perByte;
+  perByte.byteNs = 1;
   const double saved =
       perByte.ns(costOf(bucket.op, bucket.bytes, bucket.ranks)) - compressedNs(of, bucket, perByte);
   return saved <= 0 || codecNs <= 0 ? 0 : 8 * saved / codecNs;
@@ -85,9 +84,9 @@ Question compression(Compression of) {
       return notFound(kNoBuckets);
     SONDE_TRY(checkMeasured(iterations, edits));
     const JobCollective& any = *iterations.front().buckets.front();
-    const std::map<std::string, NetworkModel> models = networksOf(scenario, all);
-    const auto model = models.find(any.communicator);
-    if (model == models.end())
+    const Networks networks(scenario, all, asking.models);
+    const NetworkModel* model = networks.find(any.communicator, any.op);
+    if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");
     const double speed = of.bytesPerNs.value_or(any.isOnDevice ? kOnDevices : kOnProcessors);
     for (const IterationBuckets& iteration : iterations) {
@@ -101,11 +100,11 @@ Question compression(Compression of) {
           if (node != graph::kNoNode)
             scenario.extend(node, std::llround(codecNs), Origin::Modelled);
         }
-        edits.set(*bucket, compressedNs(of, *bucket, model->second) + codecNs, Origin::Modelled);
+        edits.set(*bucket, compressedNs(of, *bucket, *model) + codecNs, Origin::Modelled);
       }
     }
     SONDE_TRY(edits.apply());
-    asking.modelError = std::max({asking.modelError, model->second.error, kGuess});
+    asking.modelError = std::max({asking.modelError, model->error, kGuess});
     asking.notes.push_back(noteOf(of, any, 2 * static_cast<double>(any.bytes) / speed));
     return {};
   };

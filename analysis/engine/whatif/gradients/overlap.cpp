@@ -2,14 +2,12 @@
 
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/rebucketing.h"
-#include "analysis/engine/whatif/network_model.h"
-#include "analysis/engine/whatif/retimed_collectives.h"
+#include "analysis/engine/whatif/network/networks.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -51,17 +49,18 @@ Question overlap(std::int64_t bytes) {
           "--bucket-size asks for other buckets");
       return {};
     }
-    const std::map<std::string, NetworkModel> models = networksOf(scenario, all);
-    const auto model = models.find(iterations.front().buckets.front()->communicator);
-    if (model == models.end())
+    const JobCollective& any = *iterations.front().buckets.front();
+    const Networks networks(scenario, all, asking.models);
+    const NetworkModel* model = networks.find(any.communicator, any.op);
+    if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");
     for (IterationBuckets& each : iterations) {
       for (std::vector<ReadyPoint>& points : each.ready)
         points = {points.front(), points.back()};
-      rebucket(each, cutAt(each.bytes(), bytes), model->second, edits);
+      rebucket(each, cutAt(each.bytes(), bytes), *model, edits);
     }
     SONDE_TRY(edits.apply());
-    asking.modelError = std::max(asking.modelError, model->second.error);
+    asking.modelError = std::max(asking.modelError, model->error);
     asking.notes.push_back(fmt::format(
         "gradients are reduced in {} buckets, each when it is ready; this assumes that they are "
         "ready in proportion to the backward pass",

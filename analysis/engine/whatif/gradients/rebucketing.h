@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
-#include "analysis/engine/whatif/network_model.h"
+#include "analysis/engine/whatif/network/network_model.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/replay/iteration_nodes.h"
 #include "analysis/engine/replay/shared_replay.h"
+#include "analysis/engine/whatif/network/network_model.h"
 #include "analysis/engine/whatif/ranks/arrival_spread.h"
 #include "analysis/engine/whatif/ranks/processor_use.h"
 #include "analysis/engine/whatif/ranks/rank_copies.h"

@@ -2,10 +2,11 @@
 
 #include "analysis/engine/replay/iteration_nodes.h"
 #include "analysis/engine/whatif/job_collectives.h"
+#include "analysis/engine/whatif/network/networks.h"
+#include "analysis/engine/whatif/network/retimed_collectives.h"
 #include "analysis/engine/whatif/ranks/batch_share.h"
 #include "analysis/engine/whatif/ranks/processors.h"
 #include "analysis/engine/whatif/ranks/rank_copies.h"
-#include "analysis/engine/whatif/retimed_collectives.h"
 
 #include <fmt/format.h>
 
@@ -81,20 +82,20 @@ Result<void> retimeFor(Asking& asking,
                        const std::vector<JobCollective>& all,
                        std::int64_t now,
                        std::int64_t then) {
-  const std::map<std::string, NetworkModel> models = networksOf(asking.scenario, all);
+  const Networks networks(asking.scenario, all, asking.models);
   double error = 0;
   double total = 0;
   SONDE_TRY_ASSIGN(const std::int64_t kept,
                    retime(asking.scenario, all, [&](const MovedBytes& each) {
                      std::optional<double> ns;
-                     const auto model = models.find(each.communicator);
-                     if (model == models.end() || each.ranks != now)
+                     const NetworkModel* model = networks.find(each.communicator, each.op);
+                     if (model == nullptr || each.ranks != now)
                        return ns;
-                     ns = model->second.ns(costOf(each.op, each.bytes, then)) * each.callFactor;
-                     const double before = model->second.ns(costOf(each.op, each.bytes, now));
+                     ns = model->ns(costOf(each.op, each.bytes, then)) * each.callFactor;
+                     const double before = model->ns(costOf(each.op, each.bytes, now));
                      if (each.presentNs && before > 0)
                        *ns *= *each.presentNs / before;
-                     error += *ns * model->second.error;
+                     error += *ns * model->error;
                      total += *ns;
                      return ns;
                    }));
@@ -103,14 +104,13 @@ Result<void> retimeFor(Asking& asking,
         "{} collectives keep their times, since the trace lacks some of their ranks", kept));
   if (total > 0)
     asking.modelError = std::max(asking.modelError, error / total);
-  for (const auto& [communicator, model] : models)
-    asking.notes.push_back(fmt::format(
-        "communicator {}: {:.1f} µs a step and {:.2f} Gbit/s, with {:.1f} % error, on {} ranks too",
-        communicator,
-        model.stepNs / 1e3,
-        model.byteNs > 0 ? 8 / model.byteNs : 0,
-        100 * model.error,
-        then));
+  std::set<std::string> notes;
+  for (const auto& [key, model] : networks.all())
+    notes.insert(fmt::format("communicator {}: {}, on {} ranks too",
+                             key.first,
+                             networks.describe(key.first, key.second),
+                             then));
+  asking.notes.insert(asking.notes.end(), notes.begin(), notes.end());
   return {};
 }
 

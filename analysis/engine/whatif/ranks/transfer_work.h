@@ -1,6 +1,7 @@
 // The processor time that collectives on threads take. Free functions.
 #pragma once
 
+#include "analysis/engine/whatif/network/network_model.h"
 #include "analysis/engine/whatif/scenario.h"
 #include "base/result.h"
 

@@ -1,23 +1,17 @@
-// Collectives as they are after the questions before, and with other times. Free functions.
+// Gives collectives, as they are after the questions before, other times. Free functions.
 #pragma once
 
 #include "analysis/engine/whatif/job_collectives.h"
-#include "analysis/engine/whatif/network_model.h"
 #include "analysis/engine/whatif/scenario.h"
 #include "base/result.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace sonde::engine::whatif {
-
-// The models of the communicators: as the questions before left them, the others fitted to `all`.
-std::map<std::string, NetworkModel> networksOf(const Scenario& scenario,
-                                               const std::vector<JobCollective>& all);
 
 // The bytes of a transfer, and how it moves them.
 struct MovedBytes {

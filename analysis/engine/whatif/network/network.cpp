@@ -1,14 +1,14 @@
-#include "analysis/engine/whatif/network.h"
+#include "analysis/engine/whatif/network/network.h"
 
 #include "analysis/engine/whatif/job_collectives.h"
-#include "analysis/engine/whatif/network_model.h"
-#include "analysis/engine/whatif/retimed_collectives.h"
+#include "analysis/engine/whatif/network/networks.h"
+#include "analysis/engine/whatif/network/retimed_collectives.h"
 #include "analysis/store/read_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,46 +82,42 @@ Question network(Network of) {
   return [of](Asking& asking) -> Result<void> {
     SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
                      readCollectives(asking.trace, asking.scenario.job()));
-    const std::map<std::string, NetworkModel> models = networksOf(asking.scenario, all);
-    if (models.empty())
+    const Networks networks(asking.scenario, all, asking.models);
+    if (networks.empty())
       return notFound(
           "the trace has no collectives of all their ranks, so the network's speed is unknown: "
           "give "
           "the traces of all ranks");
     SONDE_TRY_ASSIGN(const Sockets sockets, readSockets(asking.trace));
-    std::map<std::string, NetworkModel> changedModels;
+    std::map<NetworkKey, NetworkModel> changedModels;
     for (const JobCollective& each : all)
-      if (const auto now = models.find(each.communicator); now != models.end())
-        changedModels.emplace(each.communicator,
-                              changed(now->second, of, each.isOnDevice ? Sockets() : sockets));
+      if (const NetworkModel* now = networks.find(each.communicator, each.op))
+        changedModels.emplace(NetworkKey(each.communicator, each.op),
+                              changed(*now, of, each.isOnDevice ? Sockets() : sockets));
     double error = 0;
     double total = 0;
     SONDE_TRY_ASSIGN(
         const std::int64_t left,
         retime(asking.scenario, all, [&](const MovedBytes& each) -> std::optional<double> {
-          const auto now = models.find(each.communicator);
-          if (now == models.end())
+          const NetworkModel* now = networks.find(each.communicator, each.op);
+          const auto then = changedModels.find({each.communicator, each.op});
+          if (now == nullptr || then == changedModels.end())
             return std::nullopt;
-          const NetworkModel& then = changedModels.at(each.communicator);
           const CollectiveCost cost = costOf(each.op, each.bytes, each.ranks);
-          error += then.ns(cost) * errorOf(now->second, then, cost, of);
-          total += then.ns(cost);
-          return then.ns(cost);
+          const double ns = then->second.ns(cost);
+          error += ns * errorOf(*now, then->second, cost, of);
+          total += ns;
+          return ns;
         }));
     if (total > 0)
       asking.modelError = std::max(asking.modelError, error / total);
-    for (auto& [communicator, then] : changedModels)
-      asking.scenario.setting().networks.insert_or_assign(communicator, then);
-    for (const auto& [communicator, model] : models) {
-      asking.notes.push_back(fmt::format(
-          "communicator {}: now {:.1f} µs a step and {:.2f} Gbit/s, fitted to {} sizes with {:.1f} "
-          "% error",
-          communicator,
-          model.stepNs / 1e3,
-          model.byteNs > 0 ? 8 / model.byteNs : 0,
-          model.sizes,
-          100 * model.error));
-    }
+    std::set<std::string> notes;
+    for (const auto& [key, then] : changedModels)
+      notes.insert(fmt::format(
+          "communicator {}: now {}", key.first, networks.describe(key.first, key.second)));
+    asking.notes.insert(asking.notes.end(), notes.begin(), notes.end());
+    for (auto& [key, then] : changedModels)
+      asking.scenario.setting().networks.insert_or_assign(key, then);
     if (left > 0)
       asking.notes.push_back(fmt::format(
           "{} collectives keep their times, since the trace lacks some of their ranks", left));

@@ -1,4 +1,4 @@
-#include "analysis/engine/whatif/retimed_collectives.h"
+#include "analysis/engine/whatif/network/retimed_collectives.h"
 
 #include "analysis/engine/whatif/transfer_edits.h"
 
@@ -42,14 +42,6 @@ double callFactor(const Scenario& scenario, const TransferEdits& edits, const Jo
 }
 
 }  // namespace
-
-std::map<std::string, NetworkModel> networksOf(const Scenario& scenario,
-                                               const std::vector<JobCollective>& all) {
-  std::map<std::string, NetworkModel> models = fitNetworks(all);
-  for (const auto& [communicator, model] : scenario.setting().networks)
-    models.insert_or_assign(communicator, model);
-  return models;
-}
 
 Result<std::int64_t> retime(
     Scenario& scenario,
