@@ -24,7 +24,8 @@ struct CollectiveCost {
   }
 };
 
-// `op` is the collective's word, such as "allreduce"; `bytes` are those of the buffer.
+// `op` is the collective's word, such as "allreduce"; `bytes` are those of the buffer. One
+// rank alone has no cost.
 CollectiveCost costOf(const std::string& op, std::int64_t bytes, std::int64_t ranks);
 
 }  // namespace sonde::engine::models

@@ -16,6 +16,8 @@ constexpr double kOneRankCount = 2.5;
 }  // namespace
 
 CollectiveCost costOf(const std::string& op, std::int64_t bytes, std::int64_t ranks) {
+  if (ranks <= 1)
+    return {};
   const auto payload = static_cast<double>(bytes);
   const double steps = static_cast<double>(ranks - 1);
   const double share = payload / static_cast<double>(ranks);

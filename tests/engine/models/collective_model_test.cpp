@@ -54,6 +54,16 @@ TEST(CollectiveModel, FindsTheRing) {
   EXPECT_NEAR(model.ns("allreduce", 4 * kMiB, 8), pointOf(4 * kMiB, 8).ns, 10);
 }
 
+// A job that is asked how long it would take on one rank.
+TEST(CollectiveModel, TakesNoTimeOnOneRank) {
+  const auto sizes = {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB};
+  const CollectiveModel model = fitCollectives(withCallsAndCopies(pointsOf(sizes, {2, 4})));
+  for (const char* op : {"allreduce", "allgather", "broadcast"}) {
+    EXPECT_GT(model.ns(op, kMiB, 2), 0) << op;
+    EXPECT_EQ(model.ns(op, kMiB, 1), 0) << op;
+  }
+}
+
 TEST(CollectiveModel, CannotTellLatencyFromBandwidthByOneSize) {
   const CollectiveModel model = fitCollectives(pointsOf({kMiB}, {4}));
   EXPECT_EQ(model.stepNs, 0);
