@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/engine/whatif/simulated_question.h"
+#include "tests/jobsim/workloads.h"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,20 @@ class RandomAsking : public ::testing::Test {
   int from(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
   bool coin() { return from(0, 1) == 1; }
   std::uint32_t seed() { return static_cast<std::uint32_t>(from(0, 1 << 30)); }
+
+  // With settings of any size that jobs have.
+  jobsim::DataParallel dataParallel() {
+    jobsim::DataParallel job;
+    job.ranks = from(2, 6);
+    job.iterations = 8;
+    job.buckets = 1 << from(1, 3);
+    job.forwardNs = from(50, 400) * 1000;
+    job.backwardNs = from(100, 800) * 1000;
+    job.bucketBytes = from(1, 24) * 500'000 / job.buckets * 2;
+    job.lossBytes = 1000;
+    job.link = {.latencyNs = from(2, 100) * 1000, .bytesPerUs = from(3, 50) * 1000};
+    return job;
+  }
 
   // Each time by up to 5 % shorter or longer; the same in jobs with the same work.
   static jobsim::Job varied(jobsim::Job job, std::uint32_t seed) {

@@ -12,24 +12,10 @@
 namespace sonde::engine::whatif {
 namespace {
 
-using jobsim::Job;
 using test::Asked;
 
 class RandomNamedQuestions : public test::RandomAsking {
  public:
-  jobsim::DataParallel job() {
-    jobsim::DataParallel job;
-    job.ranks = from(2, 6);
-    job.iterations = 8;
-    job.buckets = 1 << from(1, 3);
-    job.forwardNs = from(50, 400) * 1000;
-    job.backwardNs = from(100, 800) * 1000;
-    job.bucketBytes = from(1, 24) * 500'000 / job.buckets * 2;
-    job.lossBytes = 1000;
-    job.link = {.latencyNs = from(2, 100) * 1000, .bytesPerUs = from(3, 50) * 1000};
-    return job;
-  }
-
   // The same times vary alike in both, if `then` has the same steps.
   Asked asked(const jobsim::DataParallel& now,
               const jobsim::DataParallel& then,
@@ -41,7 +27,7 @@ class RandomNamedQuestions : public test::RandomAsking {
   }
 
   Asked batching() {
-    const jobsim::DataParallel now = job();
+    const jobsim::DataParallel now = dataParallel();
     jobsim::DataParallel then = now;
     const int percent = from(25, 400);
     then.forwardNs = now.forwardNs * percent / 100;
@@ -49,19 +35,19 @@ class RandomNamedQuestions : public test::RandomAsking {
     return asked(now, then, coin(), batchSize({.factor = percent / 100.0}));
   }
   Asked accumulating() {
-    const jobsim::DataParallel now = job();
+    const jobsim::DataParallel now = dataParallel();
     jobsim::DataParallel then = now;
     then.microbatches = from(2, 6);
     return asked(now, then, coin(), accumulation(then.microbatches));
   }
   Asked overlapping() {
-    jobsim::DataParallel now = job();
+    jobsim::DataParallel now = dataParallel();
     jobsim::DataParallel then = now;
     now.isOverlapped = false;
     return asked(now, then, coin(), overlap(now.bucketBytes));
   }
   Asked compressing() {
-    const jobsim::DataParallel now = job();
+    const jobsim::DataParallel now = dataParallel();
     jobsim::DataParallel then = now;
     then.bucketBytes = now.bucketBytes / 2;
     then.codecNs = from(10, 500) * 1000;
@@ -69,7 +55,7 @@ class RandomNamedQuestions : public test::RandomAsking {
     return asked(now, then, coin(), compression({.bytesPerNs = speed}));
   }
   Asked mixing() {
-    jobsim::DataParallel now = job();
+    jobsim::DataParallel now = dataParallel();
     now.activations = from(0, 3);
     jobsim::DataParallel then = now;
     then.forwardNs = now.forwardNs / 3;
@@ -79,7 +65,7 @@ class RandomNamedQuestions : public test::RandomAsking {
   }
   // Without variation, since the longest one of a group remains.
   Asked fusing() {
-    jobsim::DataParallel now = job();
+    jobsim::DataParallel now = dataParallel();
     now.activations = from(2, 6);
     now.activationNs = from(5, 100) * 1000;
     jobsim::DataParallel then = now;
@@ -88,7 +74,7 @@ class RandomNamedQuestions : public test::RandomAsking {
         jobsim::dataParallelJob(now), jobsim::dataParallelJob(then), {fusion(Fusion::Pointwise)}};
   }
   Asked goingOn() {
-    jobsim::DataParallel now = job();
+    jobsim::DataParallel now = dataParallel();
     now.callNs = from(8, 200) * 1000;
     jobsim::DataParallel then = now;
     now.readsLoss = true;

@@ -22,18 +22,6 @@ using test::selector;
 
 class RandomQuestions : public test::RandomAsking {
  public:
-  jobsim::DataParallel dataParallel() {
-    jobsim::DataParallel job;
-    job.ranks = from(2, 6);
-    job.iterations = 8;
-    job.buckets = 1 << from(1, 3);
-    job.forwardNs = from(50, 400) * 1000;
-    job.backwardNs = from(100, 800) * 1000;
-    job.bucketBytes = from(1, 24) * 500'000 / job.buckets * 2;
-    job.lossBytes = 1000;
-    job.link = {.latencyNs = from(2, 100) * 1000, .bytesPerUs = from(3, 50) * 1000};
-    return job;
-  }
   static Job build(const jobsim::DataParallel& job, bool isOnDevice) {
     return isOnDevice ? jobsim::dataParallelJob(job) : jobsim::hostDataParallelJob(job);
   }
