@@ -17,6 +17,7 @@
   VERB(Graph)             \
   VERB(Replay)            \
   VERB(Whatif)            \
+  VERB(Optimize)          \
   VERB(Microbench)        \
   VERB(Ctl)               \
   VERB(Merge)             \

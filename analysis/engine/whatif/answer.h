@@ -32,7 +32,7 @@ struct Answer {
   double speedup() const noexcept { return predictedNs > 0 ? baselineNs / predictedNs : 0; }
 };
 
-// Asks the questions one after the other, each of the job as the ones before left it. Errors are
+// AskedJob::ask() of a job that is asked once. Errors are
 // those of the questions; NotFound: the trace has nothing that takes time. `models` are used in
 // place of the trace's own.
 Result<Answer> answer(const store::Database& trace,

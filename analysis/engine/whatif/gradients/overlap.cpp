@@ -13,7 +13,6 @@
 
 namespace sonde::engine::whatif {
 namespace {
-
 // A first bucket that is ready in this last part of the pass was not reduced during it.
 constexpr double kLate = 0.95;
 
@@ -22,11 +21,11 @@ bool isLate(const std::vector<ReadyPoint>& points) {
   return passed >= kLate * static_cast<double>(points.back().ns - points.front().ns);
 }
 
-bool overlapsAlready(const IterationBuckets& iteration) {
+}  // namespace
+
+bool isOverlapped(const IterationBuckets& iteration) {
   return std::none_of(iteration.ready.begin(), iteration.ready.end(), isLate);
 }
-
-}  // namespace
 
 Question overlap(std::int64_t bytes) {
   return [bytes](Asking& asking) -> Result<void> {
@@ -42,7 +41,7 @@ Question overlap(std::int64_t bytes) {
       return notFound(kNoBuckets);
     SONDE_TRY(checkMeasured(iterations, edits));
     const std::size_t before = iterations.size();
-    std::erase_if(iterations, overlapsAlready);
+    std::erase_if(iterations, isOverlapped);
     if (2 * iterations.size() < before) {
       asking.notes.push_back(
           "gradients are reduced during the backward pass already, so nothing changes; "

@@ -2,11 +2,15 @@
 // Free functions.
 #pragma once
 
+#include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/question.h"
 
 #include <cstdint>
 
 namespace sonde::engine::whatif {
+
+// The gradients of the iteration are reduced during its backward pass.
+bool isOverlapped(const IterationBuckets& iteration);
 
 // A job that reduces its gradients after the backward pass reduces them in buckets of `bytes`
 // instead, each as soon as its gradients are ready; these are ready in proportion to the pass. A

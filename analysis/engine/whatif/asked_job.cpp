@@ -1,4 +1,4 @@
-#include "analysis/engine/whatif/answer.h"
+#include "analysis/engine/whatif/asked_job.h"
 
 #include "analysis/engine/operations/operation_replay.h"
 #include "analysis/engine/replay/iteration_nodes.h"
@@ -82,50 +82,82 @@ void addGainNote(Answer& answer) {
 
 }  // namespace
 
-Result<Answer> answer(const store::Database& trace,
-                      graph::TraceGraph job,
-                      const std::vector<Question>& questions,
-                      const std::vector<models::OpModel>& models) {
-  Answer answer;
-  SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
-  answer.identityError = report.predictedError.value_or(report.error);
-  answer.iterations = report.iterations;
-  const std::size_t nodes = job.graph.nodes();
-  Scenario scenario(std::move(job));
-  const replay::Times measured = scenario.replay();
-  answer.baselineNs = lengthsOf(wholeIterations(scenario), measured).meanNs;
-  SONDE_TRY_ASSIGN(ChangedPaths before, changedPaths(trace, scenario, measured));
-  answer.before = std::move(before.shares);
+AskedJob::AskedJob(const store::Database& trace,
+                   graph::TraceGraph job,
+                   std::vector<models::OpModel> models)
+    : trace_(&trace), measured_(std::move(job)), models_(std::move(models)) {}
 
-  double modelError = 0;
-  double orderError = 0;
+Result<AskedJob> AskedJob::read(const store::Database& trace,
+                                graph::TraceGraph job,
+                                std::vector<models::OpModel> models) {
+  SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
+  AskedJob asked(trace, std::move(job), std::move(models));
+  asked.identityError_ = report.predictedError.value_or(report.error);
+  asked.iterations_ = report.iterations;
+  const replay::Times times = asked.measured_.replay();
+  asked.baselineNs_ = lengthsOf(wholeIterations(asked.measured_), times).meanNs;
+  SONDE_TRY_ASSIGN(ChangedPaths paths, changedPaths(trace, asked.measured_, times));
+  asked.before_ = std::move(paths.shares);
+  return asked;
+}
+
+Result<AskedJob::Errors> AskedJob::change(Scenario& scenario,
+                                          const std::vector<Question>& questions,
+                                          std::vector<std::string>& notes) const {
+  Errors errors;
   std::vector<Question> afterwards;
-  Asking asking{trace, scenario, answer.notes, modelError, orderError, afterwards, models};
+  Asking asking{*trace_, scenario, notes, errors.ofModels, errors.ofOrder, afterwards, models_};
   for (const Question& question : questions)
     SONDE_TRY(question(asking));
   for (const Question& question : std::vector<Question>(afterwards))
     SONDE_TRY(question(asking));
+  return errors;
+}
+
+Result<double> AskedJob::predictNs(const std::vector<Question>& questions) const {
+  Scenario scenario(measured_);
+  std::vector<std::string> notes;
+  SONDE_TRY(change(scenario, questions, notes));
+  return lengthsOf(wholeIterations(scenario), scenario.replay()).meanNs;
+}
+
+Result<Answer> AskedJob::ask(const std::vector<Question>& questions) const {
+  Answer answer;
+  answer.iterations = iterations_;
+  answer.baselineNs = baselineNs_;
+  answer.identityError = identityError_;
+  answer.before = before_;
+  Scenario scenario(measured_);
+  SONDE_TRY_ASSIGN(const Errors errors, change(scenario, questions, answer.notes));
 
   const replay::Times then = scenario.replay();
   const Lengths predicted = lengthsOf(wholeIterations(scenario), then);
   answer.predictedNs = predicted.meanNs;
-  SONDE_TRY_ASSIGN(ChangedPaths after, changedPaths(trace, scenario, then));
+  SONDE_TRY_ASSIGN(ChangedPaths after, changedPaths(*trace_, scenario, then));
   answer.after = std::move(after.shares);
   answer.originShares = after.originShares;
   const double modelled =
       predicted.meanNs * after.originShares[static_cast<std::size_t>(Origin::Modelled)];
   const double half = std::sqrt(
       squareOf(2 * predicted.standardErrorNs) + squareOf(answer.identityError * predicted.meanNs) +
-      squareOf(2 * modelError * modelled) + squareOf(2 * orderError * predicted.meanNs) +
+      squareOf(2 * errors.ofModels * modelled) + squareOf(2 * errors.ofOrder * predicted.meanNs) +
       squareOf(kOfChange * (predicted.meanNs - answer.baselineNs)) +
       squareOf(kOfWhole * predicted.meanNs));
   answer.lowNs = std::max(0.0, predicted.meanNs - half);
   answer.highNs = predicted.meanNs + half;
   addGainNote(answer);
-  answer.beginNs.assign(then.beginNs.begin(),
-                        then.beginNs.begin() + static_cast<std::ptrdiff_t>(nodes));
-  answer.durNs.assign(then.durNs.begin(), then.durNs.begin() + static_cast<std::ptrdiff_t>(nodes));
+  const auto nodes = static_cast<std::ptrdiff_t>(job().graph.nodes());
+  answer.beginNs.assign(then.beginNs.begin(), then.beginNs.begin() + nodes);
+  answer.durNs.assign(then.durNs.begin(), then.durNs.begin() + nodes);
   return answer;
+}
+
+Result<Answer> answer(const store::Database& trace,
+                      graph::TraceGraph job,
+                      const std::vector<Question>& questions,
+                      const std::vector<models::OpModel>& models) {
+  SONDE_TRY_ASSIGN(const AskedJob asked, AskedJob::read(trace, std::move(job), models));
+  return asked.ask(questions);
 }
 
 }  // namespace sonde::engine::whatif

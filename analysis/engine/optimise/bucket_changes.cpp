@@ -1,0 +1,162 @@
+#include "analysis/engine/optimise/bucket_changes.h"
+
+#include "analysis/engine/optimise/chain.h"
+#include "analysis/engine/whatif/gradients/bucket_size.h"
+#include "analysis/engine/whatif/gradients/gradient_buckets.h"
+#include "analysis/engine/whatif/gradients/overlap.h"
+#include "analysis/engine/whatif/gradients/rebucketing.h"
+#include "analysis/engine/whatif/network/network.h"
+#include "analysis/engine/whatif/network/networks.h"
+#include "analysis/engine/whatif/transfer_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::engine::optimise {
+namespace {
+
+using whatif::IterationBuckets;
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr double kMargin = 0.01;      // of an iteration
+constexpr std::int64_t kPieces = 64;  // of gradients whose sizes are unknown
+
+// A job's gradients in one of its iterations, and the network that reduces them.
+struct Gradients {
+  std::vector<ChainLink> chain;
+  whatif::GradientSizes known;
+  std::int64_t bytes = 0;
+  bool overlap = false;  // they are reduced during the backward pass
+  std::string op;
+  std::int64_t ranks = 0;
+  whatif::NetworkModel network;
+
+  double syncNs(std::int64_t of) const { return network.ns(models::costOf(op, of, ranks)); }
+};
+
+std::vector<ChainLink> chainOf(const std::vector<whatif::ReadyPoint>& ready,
+                               const std::vector<std::int64_t>& sizes) {
+  std::vector<ChainLink> chain;
+  std::int64_t bytes = 0;
+  std::int64_t before = ready.front().ns;
+  for (const std::int64_t each : sizes) {
+    bytes += each;
+    const std::int64_t now = std::max(before, whatif::readyAt(ready, bytes).ns);
+    chain.push_back({static_cast<double>(now - before), each});
+    before = now;
+  }
+  return chain;
+}
+
+Result<Gradients> readGradients(const whatif::AskedJob& job) {
+  whatif::Scenario scenario(job.measured());
+  SONDE_TRY_ASSIGN(const std::vector<whatif::JobCollective> all,
+                   whatif::readCollectives(job.trace(), job.job()));
+  const whatif::TransferEdits edits(scenario);
+  SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
+                   whatif::bucketsOf(job.trace(), job.job(), all, edits));
+  if (iterations.empty())
+    return notFound(whatif::kNoBuckets);
+  const IterationBuckets& middle = iterations[iterations.size() / 2];
+  const whatif::JobCollective& any = *middle.buckets.front();
+  const whatif::Networks networks(scenario, all, job.models());
+  const whatif::NetworkModel* model = networks.find(any.communicator, any.op);
+  if (model == nullptr)
+    return notFound("the trace has too few collectives to tell how fast the network is");
+  Gradients found;
+  SONDE_TRY_ASSIGN(found.known, whatif::readGradientSizes(job.trace()));
+  found.bytes = middle.bytes();
+  found.overlap = whatif::isOverlapped(middle);
+  found.op = any.op;
+  found.ranks = any.ranks;
+  found.network = *model;
+  std::int64_t sum = 0;
+  for (const std::int64_t each : found.known.bytes)
+    sum += each;
+  if (sum != found.bytes)
+    found.known.bytes =
+        whatif::cutAt(found.bytes, std::max<std::int64_t>(found.bytes / kPieces, 1));
+  found.chain = chainOf(middle.ready.front(), found.known.bytes);
+  return found;
+}
+
+// How many of the gradients each bucket of this size holds.
+Buckets bucketsAt(const Gradients& of, std::int64_t limit) {
+  const std::int64_t first = of.known.firstLimit > 0 ? of.known.firstLimit : limit;
+  Buckets buckets;
+  std::int64_t open = limit;  // bytes of the last bucket; at its limit: closed
+  for (const std::int64_t each : of.known.bytes) {
+    if (open >= (buckets.size() <= 1 ? first : limit)) {
+      buckets.push_back(0);
+      open = 0;
+    }
+    ++buckets.back();
+    open += each;
+  }
+  return buckets;
+}
+
+std::string textOf(std::int64_t bytes) {
+  return bytes % kMiB == 0 ? fmt::format("{}MiB", bytes / kMiB)
+                           : fmt::format("{}KiB", bytes / kKiB);
+}
+
+Change changeTo(std::int64_t bytes, bool overlaps) {
+  const std::string size = textOf(bytes);
+  Change change;
+  change.what = fmt::format(
+      "reduce gradients {}in buckets of {}", overlaps ? "" : "during the backward pass, ", size);
+  change.setting = fmt::format("DistributedDataParallel(bucket_cap_mb={:g})",
+                               static_cast<double>(bytes) / static_cast<double>(kMiB));
+  change.question = overlaps ? "--bucket-size " + size : "--ask overlap,bucket=" + size;
+  change.ask = overlaps ? whatif::bucketSize(bytes) : whatif::overlap(bytes);
+  return change;
+}
+
+Family familyOf(const Gradients& gradients, const std::vector<std::int64_t>& sizes) {
+  Family family{"bucket-size"};
+  for (const std::int64_t each : sizes)
+    family.changes.push_back(changeTo(each, gradients.overlap));
+  family.ideal = whatif::network({.bandwidthFactor = 1e6, .latencyNs = 0});
+  return family;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> bucketSizes(std::int64_t bytes) {
+  constexpr std::int64_t kParts = 100;
+  constexpr std::int64_t kLeast = 16 * kKiB;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = kLeast; sizes.empty() || sizes.back() < bytes; size *= 2)
+    for (const std::int64_t each : {size, size + size / 2})
+      if (each >= bytes / kParts && (sizes.empty() || sizes.back() < bytes))
+        sizes.push_back(each);
+  return sizes;
+}
+
+Result<Family> bucketChanges(const whatif::AskedJob& job) {
+  SONDE_TRY_ASSIGN(const Gradients gradients, readGradients(job));
+  const auto syncNs = [&](std::int64_t bytes) { return gradients.syncNs(bytes); };
+  std::vector<std::pair<std::int64_t, double>> ends;
+  double best = 0;
+  for (const std::int64_t each : bucketSizes(gradients.bytes)) {
+    const ChainEnds end = replayChain(gradients.chain, bucketsAt(gradients, each), syncNs);
+    best = ends.empty() ? end.syncNs : std::min(best, end.syncNs);
+    ends.emplace_back(each, end.syncNs);
+  }
+  std::vector<std::int64_t> sizes;
+  for (const auto& [size, endNs] : ends)
+    if (endNs <= best + kMargin * job.baselineNs())
+      sizes.push_back(size);
+  return familyOf(gradients, sizes);
+}
+
+Result<Family> allBucketChanges(const whatif::AskedJob& job) {
+  SONDE_TRY_ASSIGN(const Gradients gradients, readGradients(job));
+  return familyOf(gradients, bucketSizes(gradients.bytes));
+}
+
+}  // namespace sonde::engine::optimise

@@ -1,0 +1,24 @@
+// Sizes of buckets of gradients that the optimiser tries. Uses the database's thread.
+#pragma once
+
+#include "analysis/engine/optimise/change.h"
+#include "analysis/engine/whatif/asked_job.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::optimise {
+
+// Sizes from a hundredth of `bytes` to all of them, about two to a doubling, each a round number of
+// KiB or MiB. Requires: bytes > 0.
+std::vector<std::int64_t> bucketSizes(std::int64_t bytes);
+
+// Only sizes whose backward pass, as replayed by the chain of dPRO (chain.h), ends within 1 % of an
+// iteration of the best one. The gradients of a job that reduces them after its backward pass are
+// reduced during it, in buckets of these sizes. NotFound: as of whatif::bucketSize().
+Result<Family> bucketChanges(const whatif::AskedJob& job);
+// Without leaving out any size.
+Result<Family> allBucketChanges(const whatif::AskedJob& job);
+
+}  // namespace sonde::engine::optimise
