@@ -6,15 +6,11 @@
 #include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/replay/replay.h"
 #include "analysis/store/trace_file.h"
-#include "tests/jobsim/simulation.h"
-#include "tests/jobsim/workloads.h"
-#include "tests/jobsim/write_trace.h"
+#include "bench/large_job.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,27 +29,6 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void writeJob(bool onHost, int ranks, int iterations, const std::string& path) {
-  jobsim::DataParallel of;
-  of.ranks = of.ranksPerMachine = ranks;
-  of.iterations = iterations;
-  of.layers = 32;
-  of.buckets = 8;
-  const jobsim::Job job = onHost ? jobsim::hostDataParallelJob(of) : jobsim::dataParallelJob(of);
-  jobsim::writeTrace(job, jobsim::simulate(job), path);
-}
-
-// False: the process that writes it failed.
-bool writeApart(bool onHost, int ranks, int iterations, const std::string& path) {
-  const pid_t writer = fork();
-  if (writer == 0) {
-    writeJob(onHost, ranks, iterations, path);
-    _exit(0);
-  }
-  int status = 0;
-  return writer > 0 && waitpid(writer, &status, 0) == writer && status == 0;
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -69,7 +44,7 @@ int main(int count, char** words) {
   const test::TemporaryFolder folder;
   const std::string path = count == 4 ? words[3] : folder / "job.sonde";
   if (!std::filesystem::exists(path) &&
-      !writeApart(onHost, std::atoi(words[1]), std::atoi(words[2]), path)) {
+      !bench::writeApart(onHost, std::atoi(words[1]), std::atoi(words[2]), path)) {
     std::fprintf(stderr, "graph_scale: cannot write %s\n", path.c_str());
     return 1;
   }

@@ -24,9 +24,10 @@ struct Compression {
   std::optional<double> bytesPerNs = {};
 };
 
-// Each bucket of gradients is encoded where its gradients were computed, before its reduction, and
-// decoded after it. NotFound: the trace has no reductions of all ranks inside of iterations, or too
-// few to know the network. InvalidArgument: a ratio or a speed is out of range.
+// Each bucket of gradients, as earlier questions left them, is encoded where its gradients were
+// computed, before its reduction, and decoded after it. NotFound: the trace has no reductions of
+// all ranks inside of iterations, or too few to know the network. InvalidArgument: a ratio or a
+// speed is out of range.
 Question compression(Compression of);
 
 }  // namespace sonde::engine::whatif
