@@ -183,6 +183,15 @@ bool Database::inTransaction() const noexcept {
   return handle_ != nullptr && sqlite3_get_autocommit(handle_) == 0;
 }
 
+std::shared_ptr<RowMemo> Database::remember() const {
+  std::shared_ptr<RowMemo> memo = memo_.lock();
+  if (!memo) {
+    memo = std::make_shared<RowMemo>();
+    memo_ = memo;
+  }
+  return memo;
+}
+
 void Database::interrupt() noexcept {
   sqlite3_interrupt(handle_);
 }

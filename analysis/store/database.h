@@ -2,11 +2,13 @@
 // only interrupt() may be called from any other. Its statements must be destroyed first.
 #pragma once
 
+#include "analysis/store/row_memo.h"
 #include "analysis/store/statement.h"
 #include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +54,11 @@ class Database {
   std::int64_t changes() const noexcept;  // rows changed by the last statement
   bool inTransaction() const noexcept;
 
+  // While somebody holds the result, forEach() and readAll() of whole queries (read_rows.h) keep
+  // their rows, up to 1 GiB, and read them once. Requires: nobody changes the database meanwhile.
+  std::shared_ptr<RowMemo> remember() const;
+  std::shared_ptr<RowMemo> rowMemo() const noexcept { return memo_.lock(); }  // nullptr: none
+
   // Makes the current statement fail soon; from any thread.
   void interrupt() noexcept;
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -63,6 +70,7 @@ class Database {
 
   sqlite3* handle_;
   std::filesystem::path path_;
+  mutable std::weak_ptr<RowMemo> memo_;
 };
 
 // Rolls back at the end of its scope unless committed. Requires: it does not outlive its database.

@@ -16,6 +16,7 @@
 #include "analysis/model/row.h"
 #include "analysis/store/columns.h"
 #include "analysis/store/database.h"
+#include "analysis/store/row_memo.h"
 #include "analysis/store/statement.h"
 #include "base/result.h"
 #include "base/strong_id.h"
@@ -23,6 +24,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,8 +81,30 @@ Result<void> forEach(Statement& rows, Each each) {
   }
 }
 
+// Calls `each` as forEach() does.
+template <typename Row, typename Each>
+Result<void> forEachOf(const std::vector<Row>& rows, Each each) {
+  for (const Row& row : rows)
+    if constexpr (std::is_void_v<decltype(each(row))>)
+      each(row);
+    else
+      SONDE_TRY(each(row));
+  return {};
+}
+
 template <typename Row, typename Each>
 Result<void> forEach(const Database& trace, std::string_view sql, Each each) {
+  if constexpr (RowMemo::canKeep<Row>())
+    if (const std::shared_ptr<RowMemo> memo = trace.rowMemo()) {
+      if (const std::vector<Row>* known = memo->find<Row>(sql))
+        return forEachOf(*known, std::move(each));
+      std::vector<Row> all;
+      SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
+      SONDE_TRY(forEach<Row>(rows, [&](const Row& row) { all.push_back(row); }));
+      SONDE_TRY(forEachOf(all, std::move(each)));
+      memo->keep(sql, std::move(all));
+      return {};
+    }
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
   return forEach<Row>(rows, std::move(each));
 }

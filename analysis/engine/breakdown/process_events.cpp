@@ -5,8 +5,8 @@
 #include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/model/event.h"
 #include "analysis/store/each_row.h"
-#include "analysis/store/kept_spans.h"
 #include "analysis/store/last_text.h"
+#include "analysis/store/recorded_parts.h"
 #include "analysis/store/trace_file.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "analysis/engine/merge/message_order.h"
 
-#include "analysis/store/recorded_in_part.h"
+#include "analysis/store/recorded_parts.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>

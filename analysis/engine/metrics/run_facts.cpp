@@ -1,6 +1,6 @@
 #include "analysis/engine/metrics/run_facts.h"
 
-#include "analysis/store/kept_spans.h"
+#include "analysis/store/recorded_parts.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "analysis/engine/metrics/messages.h"
 #include "analysis/engine/metrics/stream_comparison.h"
-#include "analysis/store/recorded_in_part.h"
+#include "analysis/store/recorded_parts.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>

@@ -127,13 +127,15 @@ Family familyOf(const Gradients& gradients, const std::vector<std::int64_t>& siz
 }  // namespace
 
 std::vector<std::int64_t> bucketSizes(std::int64_t bytes) {
-  constexpr std::int64_t kParts = 100;
-  constexpr std::int64_t kLeast = 16 * kKiB;
+  constexpr std::int64_t kParts[] = {64, 48, 32, 24, 16, 12, 8, 6, 5, 4, 3, 2, 1};
   std::vector<std::int64_t> sizes;
-  for (std::int64_t size = kLeast; sizes.empty() || sizes.back() < bytes; size *= 2)
-    for (const std::int64_t each : {size, size + size / 2})
-      if (each >= bytes / kParts && (sizes.empty() || sizes.back() < bytes))
-        sizes.push_back(each);
+  for (const std::int64_t parts : kParts) {
+    const std::int64_t part = (bytes + parts - 1) / parts;
+    const std::int64_t unit = part > 4 * kMiB ? kMiB / 4 : part > kMiB ? kMiB / 16 : kKiB;
+    const std::int64_t size = (part + unit - 1) / unit * unit;
+    if (sizes.empty() || size > sizes.back())
+      sizes.push_back(size);
+  }
   return sizes;
 }
 

@@ -10,8 +10,8 @@
 
 namespace sonde::engine::optimise {
 
-// Sizes from a hundredth of `bytes` to all of them, about two to a doubling, each a round number of
-// KiB or MiB. Requires: bytes > 0.
+// Sizes that divide `bytes` into 1 to 64 buckets, rounded up to numbers that people like to write.
+// Requires: bytes > 0.
 std::vector<std::int64_t> bucketSizes(std::int64_t bytes);
 
 // Only sizes whose backward pass, as replayed by the chain of dPRO (chain.h), ends within 1 % of an

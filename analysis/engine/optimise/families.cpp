@@ -125,10 +125,17 @@ Result<Family> compressionChanges(const AskedJob&) {
   return family;
 }
 
+// The ideal of larger batches, whose time is divided by their samples: they cost nothing. That of
+// divided ones is their work, which stays.
+Result<void> asItIs(whatif::Asking&) {
+  return {};
+}
+
 constexpr std::int64_t kFactors[] = {2, 4, 8};
 
 Result<Family> accumulationChanges(const AskedJob&) {
   Family family{"accumulation"};
+  family.ideal = asItIs;
   for (const std::int64_t factor : kFactors)
     family.changes.push_back(
         {.what = fmt::format("reduce gradients and step only after {} batches", factor),
@@ -141,6 +148,7 @@ Result<Family> accumulationChanges(const AskedJob&) {
 
 Result<Family> batchChanges(const AskedJob&) {
   Family family{"batch"};
+  family.ideal = asItIs;
   for (const std::int64_t factor : kFactors) {
     const auto x = static_cast<double>(factor);
     family.changes.push_back({.what = fmt::format("make batches {} times as large", factor),
@@ -156,6 +164,7 @@ Result<Family> batchChanges(const AskedJob&) {
 // The same samples in smaller batches, for jobs that need less memory.
 Result<Family> splitChanges(const AskedJob&) {
   Family family{"split-batch"};
+  family.ideal = asItIs;
   for (const std::int64_t parts : kFactors) {
     const double part = 1 / static_cast<double>(parts);
     const whatif::Question smaller = whatif::batchSize({.factor = part});

@@ -130,17 +130,28 @@ class Planner {
     space.boundNs = [this](const Picks& picks,
                            const std::vector<bool>& isOpen) -> Result<std::optional<double>> {
       std::vector<Question> questions = questionsOf(picks);
+      double samples = 1;
       for (std::size_t family = 0; family < isOpen.size(); ++family) {
         if (!isOpen[family])
           continue;
         if (!families_[family].ideal)
           return std::optional<double>();
-        if (isPossible(family))
-          questions.push_back(*families_[family].ideal);
+        if (!isPossible(family))
+          continue;
+        questions.push_back(*families_[family].ideal);
+        samples *= mostSamples(families_[family]);
       }
-      return timeNs(picks, questions);
+      SONDE_TRY_ASSIGN(const auto ns, timeNs(picks, questions));
+      return ns ? std::optional(*ns / samples) : ns;
     };
     return space;
+  }
+
+  static double mostSamples(const Family& family) {
+    double most = 1;
+    for (const Change& each : family.changes)
+      most = std::max(most, each.samples);
+    return most;
   }
 
   // Some change of the family can be made alone.

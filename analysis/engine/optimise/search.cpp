@@ -10,7 +10,7 @@ namespace sonde::engine::optimise {
 namespace {
 
 // A bound costs as much as a time, so it is not asked for so few combinations.
-constexpr double kTooFew = 2;
+constexpr double kTooFew = 8;
 
 class Search {
  public:

@@ -85,7 +85,10 @@ void addGainNote(Answer& answer) {
 AskedJob::AskedJob(const store::Database& trace,
                    graph::TraceGraph job,
                    std::vector<models::OpModel> models)
-    : trace_(&trace), measured_(std::move(job)), models_(std::move(models)) {}
+    : trace_(&trace),
+      memo_(trace.remember()),
+      measured_(std::move(job)),
+      models_(std::move(models)) {}
 
 Result<AskedJob> AskedJob::read(const store::Database& trace,
                                 graph::TraceGraph job,

@@ -7,14 +7,16 @@
 #include "analysis/engine/whatif/question.h"
 #include "analysis/engine/whatif/scenario.h"
 
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace sonde::engine::whatif {
 
 class AskedJob {
  public:
-  // `models` are used in place of the trace's own. `trace` must outlive this. NotFound: the trace
-  // has nothing that takes time.
+  // `models` are used in place of the trace's own. `trace` must outlive this, and not change.
+  // NotFound: the trace has nothing that takes time.
   static Result<AskedJob> read(const store::Database& trace,
                                graph::TraceGraph job,
                                std::vector<models::OpModel> models = {});
@@ -47,6 +49,7 @@ class AskedJob {
                         std::vector<std::string>& notes) const;
 
   const store::Database* trace_;
+  std::shared_ptr<store::RowMemo> memo_;  // questions read the same rows again and again
   Scenario measured_;
   std::vector<models::OpModel> models_;
   std::int64_t iterations_ = 0;
