@@ -8,6 +8,15 @@
 
 namespace sonde::engine::graph {
 
+void GraphBuilder::reserve(std::size_t nodes, std::size_t edges) {
+  graph_.beginNs.reserve(nodes);
+  graph_.durNs.reserve(nodes);
+  graph_.lane.reserve(nodes);
+  graph_.kind.reserve(nodes);
+  graph_.row.reserve(nodes);
+  edges_.reserve(edges);
+}
+
 NodeIndex GraphBuilder::addNode(
     LaneIndex lane, NodeKind kind, std::int64_t beginNs, std::int64_t durNs, std::int64_t row) {
   graph_.beginNs.push_back(beginNs);

@@ -4,6 +4,7 @@
 #include "analysis/engine/graph/graph.h"
 #include "base/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace sonde::engine::graph {
 
 class GraphBuilder {
  public:
+  // Makes room for so many of them.
+  void reserve(std::size_t nodes, std::size_t edges);
+
   LaneIndex addLane(const Lane& lane) {
     graph_.lanes.push_back(lane);
     return static_cast<LaneIndex>(graph_.lanes.size() - 1);

@@ -109,6 +109,7 @@ void Scenario::setLag(std::uint32_t edge, double ns, Origin origin) {
 Result<void> Scenario::restructure(const Structure& structure) {
   const graph::Graph& old = graph();
   graph::GraphBuilder builder;
+  builder.reserve(old.nodes() + structure.nodes.size(), old.edges() + structure.edges.size());
   for (const graph::Lane& lane : old.lanes)
     builder.addLane(lane);
   for (const graph::Lane& lane : structure.lanes)
@@ -131,6 +132,7 @@ Result<void> Scenario::restructure(const Structure& structure) {
     Origin origin;
   };
   std::vector<Kept> kept;
+  kept.reserve(old.edges() + structure.edges.size());
   for (NodeIndex node = 0; node < old.nodes(); ++node)
     for (std::uint32_t edge = old.firstIn[node]; edge < old.firstIn[node + 1]; ++edge)
       if (structure.dropped.empty() || !structure.dropped[edge]) {
