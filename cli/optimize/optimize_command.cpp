@@ -73,7 +73,8 @@ class OptimizeCommand : public Command {
         ->delimiter(',');
     app.add_option("--budget", budget_, "print the best plan after this time; 60s")
         ->type_name("TIME");
-    app.add_option("--memory", memory_, "the most that a device, or a process without one, may hold")
+    app.add_option(
+           "--memory", memory_, "the most that a device, or a process without one, may hold")
         ->type_name("SIZE");
     app.add_option("--model", model_, "use the models of collectives in this file")
         ->type_name("MODEL");

@@ -3,6 +3,7 @@
 #include "cli/text/json_value.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -80,13 +81,6 @@ std::string summaryOf(const Plan& plan) {
       speedupOf(plan));
 }
 
-std::string commandOf(const Plan& plan) {
-  std::string options;
-  for (const PlannedChange& each : plan.changes)
-    options += " " + each.change.question;
-  return options;
-}
-
 nlohmann::json memoryOf(const Plan& plan) {
   if (!plan.memory)
     return nullptr;
@@ -124,6 +118,7 @@ nlohmann::json jsonOf(const Plan& plan, double seconds) {
   return {{"schema", 1},
           {"baseline_ns", rounded(plan.baselineNs)},
           {"plan", rowsAsObjects(planTable(plan))},
+          {"questions", plan.questions},
           {"together_ns", rounded(plan.together.ns)},
           {"together_low_ns", rounded(plan.together.lowNs)},
           {"together_high_ns", rounded(plan.together.highNs)},
@@ -144,7 +139,8 @@ std::string textOf(const Plan& plan, double seconds) {
   text += shown("tried, and not in the plan", othersTable(plan), {"question"});
   text += shown("not tried", leftOutTable(plan), {});
   if (!plan.changes.empty())
-    text += fmt::format("\nthe same as one question: sonde whatif TRACE…{}\n", commandOf(plan));
+    text += fmt::format("\nthe same as one question: sonde whatif TRACE… {}\n",
+                        fmt::join(plan.questions, " "));
   if (plan.memory)
     text += fmt::format("memory: {} holds {} at its peak now, and {} with the plan\n",
                         plan.memory->place,

@@ -109,7 +109,7 @@ Change changeTo(std::int64_t bytes, bool overlaps) {
   Change change;
   change.what = fmt::format(
       "reduce gradients {}in buckets of {}", overlaps ? "" : "during the backward pass, ", size);
-  change.setting = fmt::format("DistributedDataParallel(bucket_cap_mb={:g})",
+  change.setting = fmt::format("DistributedDataParallel(bucket_cap_mb={:.4g})",
                                static_cast<double>(bytes) / static_cast<double>(kMiB));
   change.question = overlaps ? "--bucket-size " + size : "--ask overlap,bucket=" + size;
   change.ask = overlaps ? whatif::bucketSize(bytes) : whatif::overlap(bytes);

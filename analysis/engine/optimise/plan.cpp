@@ -120,6 +120,8 @@ class Planner {
     space.timeNs = [this](const Picks& picks) -> Result<std::optional<double>> {
       if (plan_.memory && peakOf(picks) > static_cast<double>(*options_.memoryBytes))
         return std::optional<double>();
+      if (hasImpossible(picks))
+        return std::optional<double>();
       SONDE_TRY_ASSIGN(const auto ns, timeNs(picks, questionsOf(picks)));
       if (!ns)
         reasons_.emplace(picks, reason_);
@@ -152,6 +154,17 @@ class Planner {
     for (const Change& each : family.changes)
       most = std::max(most, each.samples);
     return most;
+  }
+
+  // The job cannot be asked one of the changes alone.
+  bool hasImpossible(const Picks& picks) const {
+    for (std::size_t family = 0; family < picks.size(); ++family) {
+      Picks alone(picks.size(), 0);
+      alone[family] = picks[family];
+      if (picks[family] != 0 && reasons_.contains(alone))
+        return true;
+    }
+    return false;
   }
 
   // Some change of the family can be made alone.
@@ -204,6 +217,7 @@ class Planner {
       PlannedChange planned;
       planned.family = families_[family].name;
       planned.change = changeOf(family, found_.picks[family]);
+      plan_.questions.push_back(planned.change.question);
       ++plan_.replays;
       SONDE_TRY_ASSIGN(const whatif::Answer alone, job_.ask({planned.change.ask}));
       planned.alone = {alone.predictedNs, alone.lowNs, alone.highNs};

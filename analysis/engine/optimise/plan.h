@@ -70,6 +70,8 @@ struct LeftOut {
 struct Plan {
   double baselineNs = 0;
   std::vector<PlannedChange> changes;  // those that save most in the plan come first
+  // The options of `sonde whatif` that ask for the whole plan, in the order in which they apply.
+  std::vector<std::string> questions;
   Prediction together;
   double gain = 0;     // of all, as above
   double samples = 1;  // of an iteration with the plan, as a multiple of those now

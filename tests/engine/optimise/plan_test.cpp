@@ -76,6 +76,7 @@ TEST(Plan, CombinesChangesThatBringMoreTogether) {
   now.activations = 3;
   const Plan found = must(planOf(SimulatedJob(dataParallelJob(now))));
   EXPECT_GE(found.changes.size(), 2U);
+  EXPECT_EQ(found.questions.size(), found.changes.size());
   for (const PlannedChange& each : found.changes)
     EXPECT_GT(each.gainInPlan, 0) << each.family;
   for (const PlannedChange& each : found.changes)
