@@ -68,10 +68,11 @@ TEST_F(OptimizeVerb, IsTheSameQuestionForWhatif) {
 }
 
 TEST_F(OptimizeVerb, StopsWhenItsTimeIsOver) {
-  const json plan = jsonOf(sonde({"optimize", jobTrace(), "--budget", "1ns", "--format", "json"}));
+  const std::string trace = jobTrace();
+  const json plan = jsonOf(sonde({"optimize", trace, "--budget", "1ns", "--format", "json"}));
   EXPECT_EQ(plan["complete"], false);
   EXPECT_EQ(plan["plan"].size(), 0U);
-  EXPECT_THAT(sonde({"optimize", jobTrace(), "--budget", "1ns"}).out, HasSubstr("stopped"));
+  EXPECT_THAT(sonde({"optimize", trace, "--budget", "1ns"}).out, HasSubstr("stopped"));
 }
 
 TEST_F(OptimizeVerb, RefusesOptionsOfAnotherForm) {
@@ -82,18 +83,19 @@ TEST_F(OptimizeVerb, RefusesOptionsOfAnotherForm) {
     EXPECT_EQ(ran.out, "");
     return ran.err;
   };
-  EXPECT_THAT(refused("--questions", "bucket"), HasSubstr("'bucket-size'"));
+  EXPECT_THAT(refused("--questions", "buckets-size"), HasSubstr("'bucket-size'"));
   EXPECT_THAT(refused("--budget", "soon"), HasSubstr("--budget"));
   EXPECT_THAT(refused("--memory", "much"), HasSubstr("--memory"));
   EXPECT_EQ(sonde({"optimize", folder_ / "none.sonde"}).status, 3);
 }
 
 TEST_F(OptimizeVerb, NamesWhatTheTraceLacks) {
-  const Finished ran = sonde({"optimize", jobTrace(), "--questions", "workers,pipeline"});
+  const std::string trace = jobTrace();
+  const Finished ran = sonde({"optimize", trace, "--questions", "workers,pipeline"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.err, HasSubstr("workers: "));
   EXPECT_THAT(ran.err, HasSubstr("pipeline: "));
-  const Finished memory = sonde({"optimize", jobTrace(), "--memory", "1GiB"});
+  const Finished memory = sonde({"optimize", trace, "--memory", "1GiB"});
   EXPECT_EQ(memory.status, 4);
   EXPECT_THAT(memory.err, HasSubstr("+memory"));
 }

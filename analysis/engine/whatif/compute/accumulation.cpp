@@ -1,16 +1,19 @@
 #include "analysis/engine/whatif/compute/accumulation.h"
 
 #include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/compute/stolen_time.h"
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/reduction_calls.h"
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/network/serial_transfers.h"
 #include "analysis/engine/whatif/span_edits.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -200,15 +203,23 @@ Question accumulation(std::int64_t factor) {
     SONDE_TRY_ASSIGN(const Scenario silent,
                      withoutReductions(asking.trace, scenario, batches, all));
     const ReplayedTimes times(silent);
+    std::map<graph::LaneIndex, double> stolen;
+    if (works.onDevices.empty()) {
+      SONDE_TRY_ASSIGN(stolen, readStolenShares(asking.trace, scenario.job()));
+    }
     for (const MicroBatch& each : batches) {
       const NodeIndex first = scenario.job().iterations[each.iteration].first;
-      const std::int64_t ns = times.at(each.driver, each.span.endNs) - times.beginNs(first);
+      const auto busyNs =
+          static_cast<double>(times.at(each.driver, each.span.endNs) - times.beginNs(first));
+      const std::int64_t ns = std::llround(busyNs * (1 - stolen[each.driver]));
       scenario.extend(firstWork(scenario.graph(), first),
                       (factor - 1) * std::max<std::int64_t>(ns, 0),
                       Origin::Scaled);
     }
     SONDE_TRY(addStreamWork(scenario, batches, works, factor - 1));
     SONDE_TRY(scaleFeeders(asking.trace, scenario, static_cast<double>(factor)));
+    if (works.onDevices.empty())
+      asking.afterwards.emplace_back(serialiseTransfers);
     asking.notes.push_back(fmt::format(
         "an iteration then has {} times as many samples: {} micro-batches, of which only the last "
         "one reduces gradients, as in DistributedDataParallel's no_sync()",

@@ -1,14 +1,17 @@
 #include "analysis/engine/whatif/compute/batch_size.h"
 
 #include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/compute/stolen_time.h"
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/network/serial_transfers.h"
 #include "analysis/engine/whatif/span_edits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -18,9 +21,17 @@ namespace {
 // batch.
 constexpr double kProportion = 0.1;
 
-void scaleAllOf(Scenario& scenario, const std::vector<MicroWork>& works, double factor) {
-  for (const MicroWork& each : works)
-    scenario.scale(each.node, each.part.beginNs, each.part.endNs, factor, Origin::Modelled);
+// `stolen`: shares of threads' times that do not depend on the batch.
+void scaleAllOf(Scenario& scenario,
+                const std::vector<MicroWork>& works,
+                double factor,
+                const std::map<graph::LaneIndex, double>& stolen) {
+  for (const MicroWork& each : works) {
+    const auto share = stolen.find(scenario.graph().lane[each.node]);
+    const double ofThread =
+        share == stolen.end() ? factor : share->second + (1 - share->second) * factor;
+    scenario.scale(each.node, each.part.beginNs, each.part.endNs, ofThread, Origin::Modelled);
+  }
 }
 
 // The time that a rank loads by itself, and that of its workers.
@@ -55,12 +66,18 @@ Question batchSize(BatchSize of) {
                      readWorks(asking.trace, scenario.job(), collectives, batches));
     const double factor = of.fixed + (1 - of.fixed) * of.factor;
     const bool isOnDevices = !works.onDevices.empty();
-    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor);
+    std::map<graph::LaneIndex, double> stolen;
+    if (!isOnDevices) {
+      SONDE_TRY_ASSIGN(stolen, readStolenShares(asking.trace, scenario.job()));
+    }
+    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor, stolen);
     const LaneLookup lookup(scenario.graph());
     SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads,
                      readLoads(asking.trace, scenario.job(), lookup));
     for (const RankLoads& each : loads)
       scaleLoads(scenario, lookup, each, isOnDevices, factor);
+    if (!isOnDevices)
+      asking.afterwards.emplace_back(serialiseTransfers);
     asking.modelError =
         std::max(asking.modelError, kProportion * std::abs(factor - 1) / std::max(factor, 1.0));
     asking.notes.push_back(fmt::format(
