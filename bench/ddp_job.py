@@ -46,9 +46,25 @@ def mlp():
                          nn.Linear(768, 768), nn.ReLU(), nn.Linear(768, CLASSES))
 
 
+class Transformer(nn.Module):
+    """The rows of an image are its tokens."""
+
+    def __init__(self, width=128, layers=3):
+        super().__init__()
+        self.embed = nn.Linear(SIZE, width)
+        self.layers = nn.Sequential(*(nn.TransformerEncoderLayer(width, 4, 2 * width, dropout=0, batch_first=True) for _ in range(layers)))
+        self.classify = nn.Linear(width, CLASSES)
+
+    def forward(self, images):
+        return self.classify(self.layers(self.embed(images.squeeze(1))).mean(1))
+
+
+MODELS = {"cnn": cnn, "mlp": mlp, "transformer": Transformer}
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=("cnn", "mlp"), default="cnn")
+    parser.add_argument("--model", choices=MODELS, default="cnn")
     parser.add_argument("--bucket", type=float, default=1, help="most MB of a bucket of gradients")
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--batch", type=int, default=16, help="images of a step on each rank")
@@ -69,7 +85,7 @@ def main():
     slow, _, seconds = (arguments.sleep or "-1:0").partition(":")
     data = Noise(arguments.steps * arguments.accumulate * arguments.batch * world, float(seconds) if int(slow) == rank else 0)
     loader = DataLoader(data, arguments.batch, sampler=DistributedSampler(data), num_workers=arguments.workers)
-    model = DistributedDataParallel({"cnn": cnn, "mlp": mlp}[arguments.model](), bucket_cap_mb=arguments.bucket)
+    model = DistributedDataParallel(MODELS[arguments.model](), bucket_cap_mb=arguments.bucket)
     if arguments.hook == "fp16":
         model.register_comm_hook(None, fp16_compress_hook)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

@@ -52,9 +52,9 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-def run_job(binary, folder, world, options, namespaces=None, pinned=True, variables=()):
+def run_job(binary, folder, world, options, namespaces=None, pinned=True, variables=(), recorded=()):
     """Records the job; the path of the merged trace. `namespaces`: one for each rank, as of links(). `pinned`: each rank has one
-    processor. `variables`: pairs for the environment."""
+    processor. `variables`: pairs for the environment. `recorded`: options of `sonde run`."""
     folder.mkdir(parents=True, exist_ok=True)
     processors = sorted(os.sched_getaffinity(0))
     port, ranks, traces = free_port(), [], []
@@ -65,7 +65,7 @@ def run_job(binary, folder, world, options, namespaces=None, pinned=True, variab
         traces.append(folder / f"rank{rank}.sonde")
         inside = ["ip", "netns", "exec", namespaces[rank]] if namespaces else []
         place = ["taskset", "-c", str(processors[rank % len(processors)])] if pinned else []
-        command = [*place, binary, "run", "--force", "-o", traces[-1], "--",
+        command = [*place, binary, "run", "--force", *recorded, "-o", traces[-1], "--",
                    PYTHON, JOB, *options]
         with open(folder / f"rank{rank}.log", "w", encoding="utf-8") as log:
             ranks.append(subprocess.Popen([*inside, *map(str, command)], env=environment, stdout=log, stderr=log))

@@ -25,6 +25,7 @@ class Setting(NamedTuple):
     world: int = 2
     pinned: bool = True
     variables: tuple = ()
+    recorded: tuple = ()  # options of `sonde run`
 
 
 class Case(NamedTuple):
@@ -38,8 +39,11 @@ def ranks(world):
     return Setting(world=world, pinned=False, variables=(("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")))
 
 
-def bucket(model, size, rate="200mbit"):
-    return Setting(("--model", model, "--bucket", str(size)), rate)
+def bucket(model, size, rate="200mbit", more=(), recorded=()):
+    return Setting(("--model", model, "--bucket", str(size), *more), rate, recorded=recorded)
+
+
+OPERATORS = ("--torch-operators",)
 
 
 CASES = {
@@ -51,6 +55,23 @@ CASES = {
     "cnn-network-faster": Case(bucket("cnn", 1), bucket("cnn", 1, "1gbit"), ("--network", "bandwidth=1Gbit/s")),
     "mlp-network-slower": Case(bucket("mlp", 5, "1gbit"), bucket("mlp", 5), ("--network", "bandwidth=200Mbit/s")),
     "mlp-network-faster": Case(bucket("mlp", 5), bucket("mlp", 5, "1gbit"), ("--network", "bandwidth=1Gbit/s")),
+    "cnn-batch-2": Case(bucket("cnn", 1), bucket("cnn", 1, more=("--batch", "32")), ("--ask", "batch,x=2")),
+    "mlp-batch-2": Case(bucket("mlp", 5), bucket("mlp", 5, more=("--batch", "32")), ("--ask", "batch,x=2")),
+    "cnn-accumulation-2": Case(bucket("cnn", 1), bucket("cnn", 1, more=("--accumulate", "2")), ("--ask", "accumulation,x=2")),
+    "mlp-accumulation-2": Case(bucket("mlp", 5), bucket("mlp", 5, more=("--accumulate", "2")), ("--ask", "accumulation,x=2")),
+    "cnn-fp16": Case(bucket("cnn", 1), bucket("cnn", 1, more=("--hook", "fp16")), ("--ask", "compression")),
+    "mlp-fp16": Case(bucket("mlp", 5), bucket("mlp", 5, more=("--hook", "fp16")), ("--ask", "compression")),
+    "cnn-no-sort": Case(bucket("cnn", 1, more=("--sort",), recorded=OPERATORS), bucket("cnn", 1, recorded=OPERATORS),
+                        ("--remove", "operator:aten::sort")),
+    "mlp-no-sort": Case(bucket("mlp", 5, more=("--sort",), recorded=OPERATORS), bucket("mlp", 5, recorded=OPERATORS),
+                        ("--remove", "operator:aten::sort")),
+    "transformer-bucket-1-25": Case(bucket("transformer", 0.3), bucket("transformer", 25), ("--bucket-size", "25MiB")),
+    "transformer-network-slower": Case(bucket("transformer", 1, "1gbit"), bucket("transformer", 1),
+                                       ("--network", "bandwidth=200Mbit/s")),
+    "transformer-batch-2": Case(bucket("transformer", 1), bucket("transformer", 1, more=("--batch", "32")), ("--ask", "batch,x=2")),
+    "transformer-accumulation-2": Case(bucket("transformer", 1), bucket("transformer", 1, more=("--accumulate", "2")),
+                                       ("--ask", "accumulation,x=2")),
+    "transformer-fp16": Case(bucket("transformer", 1), bucket("transformer", 1, more=("--hook", "fp16")), ("--ask", "compression")),
     "straggler": Case(Setting(("--sleep", "1:0.001")), Setting(), ("--no-stragglers",)),
     "workers-0-2": Case(Setting(("--sleep", "0:0.002"), world=1, pinned=False),
                         Setting(("--sleep", "0:0.002", "--workers", "2"), world=1, pinned=False), ("--workers", "2")),
@@ -65,7 +86,7 @@ def record(setting, folder, arguments):
     with contextlib.ExitStack() as around:
         namespaces = around.enter_context(links(setting.world, {}, setting.rate)) if setting.rate else None
         return run_job(arguments.sonde, folder, setting.world, ["--steps", str(arguments.steps), *setting.options], namespaces,
-                       setting.pinned, setting.variables)
+                       setting.pinned, setting.variables, setting.recorded)
 
 
 def answers(case, folder, arguments):

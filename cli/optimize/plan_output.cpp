@@ -67,7 +67,7 @@ std::string shown(const char* title, Table table, const std::vector<std::string>
 std::string summaryOf(const Plan& plan) {
   if (plan.changes.empty())
     return fmt::format(
-        "an iteration takes {}; no change that was tried saves more than a thousandth of it\n",
+        "an iteration takes {}; no change that was tried saves more than 1 % of it\n",
         humanDuration(rounded(plan.baselineNs)));
   const std::string samples =
       plan.samples == 1 ? "" : fmt::format(" with {:g} times as many samples", plan.samples);

@@ -87,14 +87,16 @@ Result<Gradients> readGradients(const whatif::AskedJob& job) {
 Buckets bucketsAt(const Gradients& of, std::int64_t limit) {
   const std::int64_t first = of.known.firstLimit > 0 ? of.known.firstLimit : limit;
   Buckets buckets;
-  std::int64_t open = limit;  // bytes of the last bucket; at its limit: closed
+  bool isOpen = false;
+  std::int64_t bytes = 0;  // of the last bucket
   for (const std::int64_t each : of.known.bytes) {
-    if (open >= (buckets.size() <= 1 ? first : limit)) {
+    if (!isOpen) {
       buckets.push_back(0);
-      open = 0;
+      bytes = 0;
     }
     ++buckets.back();
-    open += each;
+    bytes += each;
+    isOpen = bytes < (buckets.size() == 1 ? first : limit);
   }
   return buckets;
 }

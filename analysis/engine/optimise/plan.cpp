@@ -32,6 +32,7 @@ class Planner {
     SONDE_TRY(makeFamilies());
     SONDE_TRY_ASSIGN(found_, search(space()));
     SONDE_TRY(checkFound());
+    SONDE_TRY(dropSmallGains());
     SONDE_TRY(describeChanges());
     describeOthers();
     SONDE_TRY(describeTogether());
@@ -210,6 +211,41 @@ class Planner {
 
   double gainOf(double nsOfSample) const { return 1 - nsOfSample / plan_.baselineNs; }
 
+  // The part of the baseline that the plan takes longer without the change of a family.
+  Result<double> gainInPlan(std::size_t family) {
+    Picks without = found_.picks;
+    without[family] = 0;
+    SONDE_TRY_ASSIGN(const auto ns, timeNs(without, questionsOf(without)));
+    return (ns.value_or(plan_.baselineNs) - found_.ns) / plan_.baselineNs;
+  }
+
+  bool isNeededForMemory(std::size_t family) const {
+    Picks without = found_.picks;
+    without[family] = 0;
+    return plan_.memory && peakOf(without) > static_cast<double>(*options_.memoryBytes);
+  }
+
+  // Nobody changes a program for them; the smallest one goes first.
+  Result<void> dropSmallGains() {
+    for (;;) {
+      std::optional<std::size_t> least;
+      double leastGain = options_.leastGain;
+      for (std::size_t family = 0; family < families_.size(); ++family) {
+        if (found_.picks[family] == 0 || isNeededForMemory(family))
+          continue;
+        SONDE_TRY_ASSIGN(const double gain, gainInPlan(family));
+        if (gain >= leastGain)
+          continue;
+        least = family;
+        leastGain = gain;
+      }
+      if (!least)
+        return {};
+      found_.picks[*least] = 0;
+      found_.ns += leastGain * plan_.baselineNs;
+    }
+  }
+
   Result<void> describeChanges() {
     for (std::size_t family = 0; family < families_.size(); ++family) {
       if (found_.picks[family] == 0)
@@ -222,10 +258,7 @@ class Planner {
       SONDE_TRY_ASSIGN(const whatif::Answer alone, job_.ask({planned.change.ask}));
       planned.alone = {alone.predictedNs, alone.lowNs, alone.highNs};
       planned.gain = gainOf(alone.predictedNs / planned.change.samples);
-      Picks without = found_.picks;
-      without[family] = 0;
-      SONDE_TRY_ASSIGN(const auto ns, timeNs(without, questionsOf(without)));
-      planned.gainInPlan = (ns.value_or(plan_.baselineNs) - found_.ns) / plan_.baselineNs;
+      SONDE_TRY_ASSIGN(planned.gainInPlan, gainInPlan(family));
       plan_.changes.push_back(std::move(planned));
     }
     std::stable_sort(

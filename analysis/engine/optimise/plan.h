@@ -33,6 +33,8 @@ struct PlanOptions {
   std::vector<Family> more = {};
   // A device, or a process without one, may hold no more.
   std::optional<std::int64_t> memoryBytes = {};
+  // Changes that save a smaller part of the baseline in the plan are not part of it.
+  double leastGain = 0.01;
   // Asked before each prediction; then the best plan so far is returned.
   std::function<bool()> isToStop = {};
   Progress progress = {};
@@ -50,8 +52,10 @@ struct PlannedChange {
   std::string family;
   Change change;
   Prediction alone;
-  double gain = 0;        // alone: the saved part of the time for each sample
-  double gainInPlan = 0;  // the part of the baseline that the plan saves only with it
+  double gain = 0;  // alone: the saved part of the time for each sample
+  // The part of the baseline that the plan saves only with it. Negative: the plan needs it to fit
+  // into the memory.
+  double gainInPlan = 0;
 };
 
 // The best change of a family that the plan does without.

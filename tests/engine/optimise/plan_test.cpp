@@ -1,6 +1,8 @@
 // Plans for simulated jobs.
 #include "analysis/engine/optimise/plan.h"
 
+#include "analysis/engine/graph/trace_graph.h"
+#include "analysis/store/trace_file.h"
 #include "tests/engine/replay/simulated_job.h"
 #include "tests/jobsim/workloads.h"
 
@@ -70,6 +72,29 @@ TEST(Plan, HasTheBucketsThatASimulationFindsBest) {
   }
 }
 
+// As DistributedDataParallel reports them: its first bucket has a limit of its own.
+TEST(Plan, DividesGradientsOfKnownSizes) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "job.sonde";
+  DataParallel now = smallBuckets();
+  now.ranksPerMachine = now.ranks;
+  const jobsim::Job job = dataParallelJob(now);
+  jobsim::writeTrace(job, jobsim::simulate(job), path);
+  std::string sizes = "1048576 200000";
+  for (int bucket = 0; bucket < now.buckets; ++bucket)
+    sizes += " " + std::to_string(now.bucketBytes);
+  must(must(store::Database::open(path, store::Access::ReadWrite))
+           .exec("INSERT INTO string(text) VALUES ('sonde.ddp'); INSERT INTO arg(owner, owner_id, "
+                 "key_id, value) SELECT 'process', p.id, s.id, '" +
+                 sizes + "' FROM process p, string s WHERE s.text = 'sonde.ddp'"));
+  const auto trace = must(store::openTrace(path));
+  const auto asked = must(whatif::AskedJob::read(trace, must(graph::readGraph(trace))));
+  const Plan found = must(plan(asked, {.questions = {"bucket-size"}}));
+  EXPECT_GT(found.gain, 0.05);
+  for (const std::string& note : found.notes)
+    EXPECT_THAT(note, ::testing::Not(HasSubstr("unknown")));
+}
+
 TEST(Plan, CombinesChangesThatBringMoreTogether) {
   DataParallel now = smallBuckets();
   now.bucketBytes = 1'000'000;
@@ -83,6 +108,16 @@ TEST(Plan, CombinesChangesThatBringMoreTogether) {
     EXPECT_GT(found.gain, each.gain) << each.family;
   EXPECT_LE(found.together.lowNs, found.together.ns);
   EXPECT_GE(found.together.highNs, found.together.ns);
+}
+
+TEST(Plan, LeavesOutChangesThatHardlySaveAnything) {
+  const SimulatedJob job(dataParallelJob(smallBuckets()));
+  const Plan all = must(planOf(job, {.questions = {"bucket-size"}}));
+  ASSERT_EQ(all.changes.size(), 1U);
+  const Plan none = must(planOf(job, {.questions = {"bucket-size"}, .leastGain = all.gain + 0.01}));
+  EXPECT_TRUE(none.changes.empty());
+  ASSERT_EQ(none.others.size(), 1U);
+  EXPECT_EQ(none.together.ns, none.baselineNs);
 }
 
 TEST(Plan, NamesWhatItCannotAsk) {
