@@ -2,6 +2,7 @@
 
 #include "analysis/engine/optimise/chain.h"
 #include "analysis/engine/whatif/gradients/bucket_size.h"
+#include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "analysis/engine/whatif/gradients/rebucketing.h"
@@ -12,7 +13,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <cstddef>
+#include <set>
 
 namespace sonde::engine::optimise {
 namespace {
@@ -21,7 +23,7 @@ using whatif::IterationBuckets;
 
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
-constexpr double kMargin = 0.01;      // of an iteration
+constexpr double kMargin = 0.02;      // of an iteration
 constexpr std::int64_t kPieces = 64;  // of gradients whose sizes are unknown
 
 // A job's gradients in one of its iterations, and the network that reduces them.
@@ -32,10 +34,19 @@ struct Gradients {
   bool overlap = false;  // they are reduced during the backward pass
   std::string op;
   std::int64_t ranks = 0;
+  bool isOnDevice = false;
   whatif::NetworkModel network;
 
   double syncNs(std::int64_t of) const { return network.ns(models::costOf(op, of, ranks)); }
 };
+
+// A job as other changes may make it: the best size of buckets depends on them.
+struct Variant {
+  double compute;  // the part of its time that computing takes
+  bool isCompressed;
+};
+constexpr Variant kVariants[] = {
+    {1, false}, {1, true}, {0.5, false}, {0.5, true}, {1.0 / 3, false}, {1.0 / 3, true}};
 
 std::vector<ChainLink> chainOf(const std::vector<whatif::ReadyPoint>& ready,
                                const std::vector<std::int64_t>& sizes) {
@@ -72,6 +83,7 @@ Result<Gradients> readGradients(const whatif::AskedJob& job) {
   found.overlap = whatif::isOverlapped(middle);
   found.op = any.op;
   found.ranks = any.ranks;
+  found.isOnDevice = any.isOnDevice;
   found.network = *model;
   std::int64_t sum = 0;
   for (const std::int64_t each : found.known.bytes)
@@ -118,6 +130,26 @@ Change changeTo(std::int64_t bytes, bool overlaps) {
   return change;
 }
 
+// When the reductions end, by size.
+std::vector<double> endsOf(const Gradients& of,
+                           const std::vector<std::int64_t>& sizes,
+                           const Variant& variant) {
+  const auto codecNs = [&](std::int64_t bytes) {
+    return variant.isCompressed ? static_cast<double>(bytes) / whatif::codecSpeed(of.isOnDevice)
+                                : 0.0;
+  };
+  const auto syncNs = [&](std::int64_t bytes) {
+    return of.syncNs(variant.isCompressed ? bytes / 2 : bytes) + codecNs(bytes);
+  };
+  std::vector<ChainLink> chain = of.chain;
+  for (ChainLink& each : chain)
+    each.computeNs = variant.compute * each.computeNs + codecNs(each.bytes);
+  std::vector<double> ends;
+  for (const std::int64_t each : sizes)
+    ends.push_back(replayChain(chain, bucketsAt(of, each), syncNs).syncNs);
+  return ends;
+}
+
 Family familyOf(const Gradients& gradients, const std::vector<std::int64_t>& sizes) {
   Family family{"bucket-size"};
   for (const std::int64_t each : sizes)
@@ -143,19 +175,16 @@ std::vector<std::int64_t> bucketSizes(std::int64_t bytes) {
 
 Result<Family> bucketChanges(const whatif::AskedJob& job) {
   SONDE_TRY_ASSIGN(const Gradients gradients, readGradients(job));
-  const auto syncNs = [&](std::int64_t bytes) { return gradients.syncNs(bytes); };
-  std::vector<std::pair<std::int64_t, double>> ends;
-  double best = 0;
-  for (const std::int64_t each : bucketSizes(gradients.bytes)) {
-    const ChainEnds end = replayChain(gradients.chain, bucketsAt(gradients, each), syncNs);
-    best = ends.empty() ? end.syncNs : std::min(best, end.syncNs);
-    ends.emplace_back(each, end.syncNs);
+  const std::vector<std::int64_t> sizes = bucketSizes(gradients.bytes);
+  std::set<std::int64_t> good;
+  for (const Variant& variant : kVariants) {
+    const std::vector<double> ends = endsOf(gradients, sizes, variant);
+    const double best = *std::min_element(ends.begin(), ends.end());
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (ends[i] <= best + kMargin * variant.compute * job.baselineNs())
+        good.insert(sizes[i]);
   }
-  std::vector<std::int64_t> sizes;
-  for (const auto& [size, endNs] : ends)
-    if (endNs <= best + kMargin * job.baselineNs())
-      sizes.push_back(size);
-  return familyOf(gradients, sizes);
+  return familyOf(gradients, {good.begin(), good.end()});
 }
 
 Result<Family> allBucketChanges(const whatif::AskedJob& job) {

@@ -14,9 +14,7 @@
 namespace sonde::engine::whatif {
 namespace {
 
-constexpr double kOnProcessors = 2;  // bytes in a nanosecond
-constexpr double kOnDevices = 300;
-constexpr double kGuess = 0.2;  // the relative error of these, and of a user's figure
+constexpr double kGuess = 0.2;  // the relative error of codecSpeed(), and of a user's figure
 
 // A reduction of gradients.
 struct Reduction {
@@ -140,6 +138,10 @@ bool isReplaced(const std::vector<IterationBuckets>& iterations, const TransferE
 
 }  // namespace
 
+double codecSpeed(bool isOnDevice) {
+  return isOnDevice ? 300 : 2;
+}
+
 Question compression(Compression of) {
   return [of](Asking& asking) -> Result<void> {
     SONDE_TRY(check(of));
@@ -156,8 +158,7 @@ Question compression(Compression of) {
     const NetworkModel* model = networks.find(any.communicator, any.op);
     if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");
-    const Compressor compressor(
-        of, *model, of.bytesPerNs.value_or(any.isOnDevice ? kOnDevices : kOnProcessors));
+    const Compressor compressor(of, *model, of.bytesPerNs.value_or(codecSpeed(any.isOnDevice)));
     if (isReplaced(iterations, edits)) {
       compressor.compressMade(any, scenario);
     } else {

@@ -19,10 +19,12 @@ struct Compression {
   Codec codec = Codec::Fp16;
   // The bytes that remain, as a part of all; for TopK the gradients that remain. Fp16: one half.
   double ratio = 0.5;
-  // Gradients that are encoded in a nanosecond; decoding takes as long. nullopt: 2 GB/s on
-  // processors, 300 GB/s on devices.
+  // Gradients that are encoded in a nanosecond; decoding takes as long. nullopt: codecSpeed().
   std::optional<double> bytesPerNs = {};
 };
+
+// In bytes per nanosecond. An assumption: 2 GB/s on processors, 300 GB/s on devices.
+double codecSpeed(bool isOnDevice);
 
 // Each bucket of gradients, as earlier questions left them, is encoded where its gradients were
 // computed, before its reduction, and decoded after it. NotFound: the trace has no reductions of
