@@ -86,7 +86,7 @@ class OptimizeCommand : public Command {
  private:
   Result<optimise::PlanOptions> options() const;
   Result<optimise::Plan> plan(const store::Database& trace,
-                              const std::vector<engine::models::OpModel>& models,
+                              const engine::models::ModelSet& models,
                               optimise::PlanOptions& options) const;
   void print(const optimise::Plan& plan, double seconds) const;
 
@@ -118,7 +118,7 @@ Result<optimise::PlanOptions> OptimizeCommand::options() const {
 }
 
 Result<optimise::Plan> OptimizeCommand::plan(const store::Database& trace,
-                                             const std::vector<engine::models::OpModel>& models,
+                                             const engine::models::ModelSet& models,
                                              optimise::PlanOptions& options) const {
   SONDE_TRY_ASSIGN(engine::operations::JobGraph graph, engine::operations::readJob(trace, false));
   SONDE_TRY_ASSIGN(const engine::whatif::AskedJob job,
@@ -142,8 +142,7 @@ int OptimizeCommand::run() {
   auto options = this->options();
   if (!options)
     return fail(name(), options.error());
-  const auto models =
-      model_.empty() ? Result(std::vector<engine::models::OpModel>()) : readModelFile(model_);
+  const auto models = model_.empty() ? Result(engine::models::ModelSet()) : readModelFile(model_);
   if (!models)
     return fail(name(), models.error());
   auto job = Job::open(name(), traces_);

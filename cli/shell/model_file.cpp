@@ -16,6 +16,9 @@ namespace sonde::cli {
 namespace {
 
 using engine::models::CollectiveModel;
+using engine::models::KernelForm;
+using engine::models::KernelModel;
+using engine::models::ModelSet;
 using engine::models::OpModel;
 using engine::models::SizeError;
 using nlohmann::json;
@@ -24,18 +27,44 @@ constexpr int kModelSchema = 1;
 constexpr const char* kModelFile = "a model file of sonde microbench";
 
 // The numbers of a model, none of which is below 0.
+template <typename Model>
 struct NumberKey {
   const char* key;
-  double CollectiveModel::*value;
+  double Model::*value;
 };
-constexpr std::array kNumbers = {NumberKey{"step_ns", &CollectiveModel::stepNs},
-                                 NumberKey{"byte_ns", &CollectiveModel::byteNs},
-                                 NumberKey{"call_ns", &CollectiveModel::callNs},
-                                 NumberKey{"payload_byte_ns", &CollectiveModel::payloadNs},
-                                 NumberKey{"error", &CollectiveModel::error},
-                                 NumberKey{"log_error", &CollectiveModel::logError},
-                                 NumberKey{"least_bytes", &CollectiveModel::leastPayload},
-                                 NumberKey{"most_bytes", &CollectiveModel::mostPayload}};
+constexpr std::array kNumbers = {
+    NumberKey<CollectiveModel>{"step_ns", &CollectiveModel::stepNs},
+    NumberKey<CollectiveModel>{"byte_ns", &CollectiveModel::byteNs},
+    NumberKey<CollectiveModel>{"call_ns", &CollectiveModel::callNs},
+    NumberKey<CollectiveModel>{"payload_byte_ns", &CollectiveModel::payloadNs},
+    NumberKey<CollectiveModel>{"error", &CollectiveModel::error},
+    NumberKey<CollectiveModel>{"log_error", &CollectiveModel::logError},
+    NumberKey<CollectiveModel>{"least_bytes", &CollectiveModel::leastPayload},
+    NumberKey<CollectiveModel>{"most_bytes", &CollectiveModel::mostPayload}};
+
+constexpr std::array kKernelNumbers = {
+    NumberKey<KernelModel>{"fixed_ns", &KernelModel::fixedNs},
+    NumberKey<KernelModel>{"flop_ns", &KernelModel::flopNs},
+    NumberKey<KernelModel>{"byte_ns", &KernelModel::byteNs},
+    NumberKey<KernelModel>{"scale", &KernelModel::scale},
+    NumberKey<KernelModel>{"flop_power", &KernelModel::flopPower},
+    NumberKey<KernelModel>{"byte_power", &KernelModel::bytePower},
+    NumberKey<KernelModel>{"error", &KernelModel::error},
+    NumberKey<KernelModel>{"log_error", &KernelModel::logError},
+    NumberKey<KernelModel>{"least_bytes", &KernelModel::leastBytes},
+    NumberKey<KernelModel>{"most_bytes", &KernelModel::mostBytes}};
+
+json jsonOf(const KernelModel& of) {
+  json row = {{"kind", wordOf(of.kind)},
+              {"type", of.type},
+              {"device", of.isOnDevice},
+              {"form", of.form == KernelForm::Roofline ? "roofline" : "power"},
+              {"sizes", of.sizes},
+              {"is_error_measured", of.isErrorMeasured}};
+  for (const auto& each : kKernelNumbers)
+    row[each.key] = of.*each.value;
+  return row;
+}
 
 json jsonOf(const OpModel& of) {
   json row = {{"op", of.op},
@@ -44,7 +73,7 @@ json jsonOf(const OpModel& of) {
               {"sizes", of.model.sizes},
               {"is_error_measured", of.model.isErrorMeasured},
               {"other_ranks", json::array()}};
-  for (const NumberKey& each : kNumbers)
+  for (const auto& each : kNumbers)
     row[each.key] = of.model.*each.value;
   for (const SizeError& each : of.model.otherRanks)
     row["other_ranks"].push_back({{"bytes", each.payload}, {"log_error", each.logError}});
@@ -71,9 +100,17 @@ Result<double> numberAt(const json& row, const char* key) {
   return valueOf<double>(row, key, isRight, "a number from 0 on");
 }
 
+Result<bool> boolAt(const json& row, const char* key) {
+  return valueOf<bool>(row, key, row.at(key).is_boolean(), "true or false");
+}
+
+Result<std::string> textAt(const json& row, const char* key, const char* expected) {
+  return valueOf<std::string>(row, key, row.at(key).is_string(), expected);
+}
+
 Result<CollectiveModel> modelOf(const json& row) {
   CollectiveModel model;
-  for (const NumberKey& each : kNumbers) {
+  for (const auto& each : kNumbers) {
     SONDE_TRY_ASSIGN(model.*each.value, numberAt(row, each.key));
   }
   const json& ranks = row.at("ranks");
@@ -86,10 +123,7 @@ Result<CollectiveModel> modelOf(const json& row) {
   SONDE_TRY_ASSIGN(
       model.sizes,
       valueOf<std::int64_t>(row, "sizes", row.at("sizes").is_number_integer(), "a whole number"));
-  SONDE_TRY_ASSIGN(
-      model.isErrorMeasured,
-      valueOf<bool>(
-          row, "is_error_measured", row.at("is_error_measured").is_boolean(), "true or false"));
+  SONDE_TRY_ASSIGN(model.isErrorMeasured, boolAt(row, "is_error_measured"));
   const json& others = row.at("other_ranks");
   if (!others.is_array())
     return wrongKey("other_ranks", others, "a list");
@@ -101,21 +135,58 @@ Result<CollectiveModel> modelOf(const json& row) {
   return model;
 }
 
-Result<std::vector<OpModel>> modelsOf(const json& document) {
-  std::vector<OpModel> found;
+Result<KernelModel> kernelModelOf(const json& row) {
+  KernelModel model;
+  constexpr const char* kKinds = "matrix, convolution, attention or memory";
+  SONDE_TRY_ASSIGN(const std::string kind, textAt(row, "kind", kKinds));
+  const auto known = engine::models::kernelKindOf(kind);
+  if (!known)
+    return wrongKey("kind", row.at("kind"), kKinds);
+  model.kind = *known;
+  SONDE_TRY_ASSIGN(model.type, textAt(row, "type", "a type of elements"));
+  SONDE_TRY_ASSIGN(model.isOnDevice, boolAt(row, "device"));
+  SONDE_TRY_ASSIGN(const std::string form, textAt(row, "form", "roofline or power"));
+  if (form != "roofline" && form != "power")
+    return wrongKey("form", row.at("form"), "roofline or power");
+  model.form = form == "power" ? KernelForm::Power : KernelForm::Roofline;
+  for (const auto& each : kKernelNumbers) {
+    SONDE_TRY_ASSIGN(model.*each.value, numberAt(row, each.key));
+  }
+  SONDE_TRY_ASSIGN(
+      model.sizes,
+      valueOf<std::int64_t>(row, "sizes", row.at("sizes").is_number_integer(), "a whole number"));
+  SONDE_TRY_ASSIGN(model.isErrorMeasured, boolAt(row, "is_error_measured"));
+  return model;
+}
+
+// Files of earlier releases have no models of operators.
+Result<std::vector<KernelModel>> kernelModelsOf(const json& document) {
+  std::vector<KernelModel> found;
+  if (!document.contains("kernels"))
+    return found;
+  const json& rows = document.at("kernels");
+  if (!rows.is_array())
+    return wrongKey("kernels", rows, "a list of models");
+  for (const json& row : rows) {
+    SONDE_TRY_ASSIGN(KernelModel model, kernelModelOf(row));
+    found.push_back(std::move(model));
+  }
+  return found;
+}
+
+Result<ModelSet> modelsOf(const json& document) {
+  ModelSet found;
   try {
     if (const json& schema = document.at("schema"); schema != kModelSchema)
       return wrongKey("schema", schema, std::to_string(kModelSchema).c_str());
     const json& rows = document.at("models");
-    if (!rows.is_array() || rows.empty())
+    SONDE_TRY_ASSIGN(found.kernels, kernelModelsOf(document));
+    if (!rows.is_array() || (rows.empty() && found.kernels.empty()))
       return wrongKey("models", rows, "a list of models");
     for (const json& row : rows) {
-      OpModel& of = found.emplace_back();
-      SONDE_TRY_ASSIGN(
-          of.op, valueOf<std::string>(row, "op", row.at("op").is_string(), "a collective's word"));
-      SONDE_TRY_ASSIGN(
-          of.isOnDevice,
-          valueOf<bool>(row, "device", row.at("device").is_boolean(), "true or false"));
+      OpModel& of = found.collectives.emplace_back();
+      SONDE_TRY_ASSIGN(of.op, textAt(row, "op", "a collective's word"));
+      SONDE_TRY_ASSIGN(of.isOnDevice, boolAt(row, "device"));
       SONDE_TRY_ASSIGN(of.model, modelOf(row));
     }
   } catch (const json::exception& error) {
@@ -126,14 +197,16 @@ Result<std::vector<OpModel>> modelsOf(const json& document) {
 
 }  // namespace
 
-std::string modelFileOf(const std::vector<OpModel>& fitted) {
-  json document = {{"schema", kModelSchema}, {"models", json::array()}};
-  for (const OpModel& each : fitted)
+std::string modelFileOf(const ModelSet& fitted) {
+  json document = {{"schema", kModelSchema}, {"models", json::array()}, {"kernels", json::array()}};
+  for (const OpModel& each : fitted.collectives)
     document["models"].push_back(jsonOf(each));
+  for (const KernelModel& each : fitted.kernels)
+    document["kernels"].push_back(jsonOf(each));
   return dumpJson(document);
 }
 
-Result<std::vector<OpModel>> readModelFile(const std::string& path) {
+Result<ModelSet> readModelFile(const std::string& path) {
   SONDE_TRY_ASSIGN(const json document, readJsonFile(path, kModelFile));
   auto found = modelsOf(document);
   if (!found)

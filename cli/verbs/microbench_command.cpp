@@ -1,3 +1,5 @@
+#include "analysis/engine/models/kernels/operator_times.h"
+#include "analysis/engine/models/model_set.h"
 #include "analysis/engine/operations/read_job.h"
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/network/op_fits.h"
@@ -17,26 +19,27 @@
 namespace sonde::cli {
 namespace {
 
+using engine::models::KernelModel;
+using engine::models::ModelSet;
 using engine::models::OpModel;
 
 class MicrobenchCommand : public Command {
  public:
   const char* name() const override { return "microbench"; }
   const char* summary() const override {
-    return "fit models of collectives to traces, for sonde whatif --model";
+    return "fit models of collectives and operators to traces, for sonde whatif --model";
   }
   const char* details() const override {
     return "TRACE… are the traces of all ranks of one job, such as a benchmark of collectives of "
            "many sizes.\n"
-           "The model of an operation is fitted for each number of ranks, and for all together.\n"
+           "The model of a collective is fitted for each number of ranks, and for all together.\n"
+           "Operators with recorded sizes give models of products of matrices and the like.\n"
            "\nExamples:\n"
            "  sonde microbench --fit rank*.sonde -o network.json\n"
            "  sonde whatif job.sonde --bucket-size 25MiB --model network.json\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--fit", traces_, "traces of one job, with collectives of all ranks")
-        ->type_name("TRACE…")
-        ->required();
+    app.add_option("--fit", traces_, "traces of one job")->type_name("TRACE…")->required();
     app.add_option("-o,--output", output_, "write the models to this file, as JSON")
         ->type_name("MODEL");
     app.add_flag("-f,--force", force_, "replace the file if it exists");
@@ -46,7 +49,7 @@ class MicrobenchCommand : public Command {
 
  private:
   Result<void> checkOutput() const;
-  std::string render(const std::vector<OpModel>& fitted) const;
+  std::string render(const ModelSet& fitted) const;
 
   std::vector<std::string> traces_;
   std::string output_;
@@ -61,42 +64,71 @@ Result<void> MicrobenchCommand::checkOutput() const {
   return store::checkOutput(output_, force_);
 }
 
-Result<std::vector<OpModel>> fit(const store::Database& trace) {
+Result<ModelSet> fit(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const engine::operations::JobGraph job,
                    engine::operations::readJob(trace, false));
   SONDE_TRY_ASSIGN(const std::vector<engine::whatif::JobCollective> all,
                    engine::whatif::readCollectives(trace, job.trace));
-  std::vector<OpModel> fitted = engine::whatif::fitOperations(all);
+  SONDE_TRY_ASSIGN(const engine::models::OperatorTimes operators,
+                   engine::models::readOperatorTimes(trace));
+  ModelSet fitted{engine::whatif::fitOperations(all), fitKernelModels(operators)};
   if (fitted.empty())
     return notFound(
-        "the trace has no collectives of all their ranks, so the network's speed is unknown: give "
-        "the traces of all ranks");
+        "the trace has no collectives of all their ranks and no operators with recorded sizes: "
+        "give the traces of all ranks, or record operators with --torch-operators shapes");
   return fitted;
 }
 
-std::string MicrobenchCommand::render(const std::vector<OpModel>& fitted) const {
+Cell inverseOf(double ns, double scale) {
+  return ns > 0 ? Cell(scale / ns) : Cell();
+}
+
+std::vector<Cell> rowOf(const OpModel& of) {
+  const auto& model = of.model;
+  return {Cell(of.op),
+          Cell(std::string(of.isOnDevice ? "device" : "host")),
+          Cell(fmt::format("{} ranks", fmt::join(model.ranks, ", "))),
+          Cell(model.sizes),
+          Cell(static_cast<std::int64_t>(model.callNs)),
+          Cell(static_cast<std::int64_t>(model.stepNs)),
+          inverseOf(model.byteNs, 8),
+          Cell(),
+          Cell(),
+          Cell(model.error)};
+}
+
+std::vector<Cell> rowOf(const KernelModel& of) {
+  const bool isRoofline = of.form == engine::models::KernelForm::Roofline;
+  return {Cell(std::string(wordOf(of.kind))),
+          Cell(std::string(of.isOnDevice ? "device" : "host")),
+          Cell(of.type),
+          Cell(of.sizes),
+          isRoofline ? Cell(static_cast<std::int64_t>(of.fixedNs)) : Cell(),
+          Cell(),
+          Cell(),
+          inverseOf(of.flopNs, 1),
+          inverseOf(of.byteNs, 1),
+          Cell(of.error)};
+}
+
+std::string MicrobenchCommand::render(const ModelSet& fitted) const {
   if (format_ == Format::Json)
     return modelFileOf(fitted);
   Table table;
   table.columns = {textColumn("op", "operation"),
                    textColumn("where", "runs on"),
-                   textColumn("ranks", "ranks"),
+                   textColumn("of", "of"),
                    countColumn("sizes", "sizes"),
+                   durationColumn("call_ns", "a call"),
                    durationColumn("step_ns", "a step"),
                    realColumn("gbit_per_s", "Gbit/s"),
-                   durationColumn("call_ns", "a call"),
+                   realColumn("gflop_per_s", "GFLOP/s"),
+                   realColumn("gbyte_per_s", "GB/s"),
                    shareColumn("error", "error")};
-  for (const OpModel& each : fitted) {
-    const auto& model = each.model;
-    table.rows.push_back({Cell(each.op),
-                          Cell(std::string(each.isOnDevice ? "device" : "host")),
-                          Cell(fmt::format("{}", fmt::join(model.ranks, ", "))),
-                          Cell(model.sizes),
-                          Cell(static_cast<std::int64_t>(model.stepNs)),
-                          model.byteNs > 0 ? Cell(8 / model.byteNs) : Cell(),
-                          Cell(static_cast<std::int64_t>(model.callNs)),
-                          Cell(model.error)});
-  }
+  for (const OpModel& each : fitted.collectives)
+    table.rows.push_back(rowOf(each));
+  for (const KernelModel& each : fitted.kernels)
+    table.rows.push_back(rowOf(each));
   return format_ == Format::Csv ? renderCsv(table) : renderText(table);
 }
 

@@ -48,8 +48,7 @@ class WhatifCommand : public Command {
   void declare(CLI::App& app) override {
     app_ = &app;
     declareQuestions(app);
-    app.add_option("--model", model_, "use the models of collectives in this file")
-        ->type_name("MODEL");
+    app.add_option("--model", model_, "use the models in this file")->type_name("MODEL");
     app.add_option("-o,--output", output_, "write the predicted timeline as a trace")
         ->type_name("OUT");
     app.add_flag("-f,--force", force_, "replace the outputs if they exist");
@@ -64,7 +63,7 @@ class WhatifCommand : public Command {
   Result<void> checkOutput() const;
   Result<whatif::Answer> answer(const store::Database& trace,
                                 const std::vector<whatif::Question>& questions,
-                                const std::vector<engine::models::OpModel>& models) const;
+                                const engine::models::ModelSet& models) const;
   Result<void> write(const store::Database& trace,
                      const engine::graph::TraceGraph& graph,
                      const whatif::Answer& answer) const;
@@ -105,10 +104,9 @@ Result<void> WhatifCommand::write(const store::Database& trace,
                                  .progress = ProgressBar::progress()});
 }
 
-Result<whatif::Answer> WhatifCommand::answer(
-    const store::Database& trace,
-    const std::vector<whatif::Question>& questions,
-    const std::vector<engine::models::OpModel>& models) const {
+Result<whatif::Answer> WhatifCommand::answer(const store::Database& trace,
+                                             const std::vector<whatif::Question>& questions,
+                                             const engine::models::ModelSet& models) const {
   SONDE_TRY_ASSIGN(const bool hasOperations, engine::operations::isOperationLevel(trace));
   if (hasOperations && !output_.empty())
     return notFound("-o cannot write the timeline of an operation-level trace: leave it out");
@@ -132,8 +130,7 @@ int WhatifCommand::run() {
   }
   if (const auto output = checkOutput(); !output)
     return fail(name(), output.error());
-  const auto models =
-      model_.empty() ? Result(std::vector<engine::models::OpModel>()) : readModelFile(model_);
+  const auto models = model_.empty() ? Result(engine::models::ModelSet()) : readModelFile(model_);
   if (!models)
     return fail(name(), models.error());
   auto job = Job::open(name(), traces_);

@@ -73,7 +73,7 @@ Result<Gradients> readGradients(const whatif::AskedJob& job) {
     return notFound(whatif::kNoBuckets);
   const IterationBuckets& middle = iterations[iterations.size() / 2];
   const whatif::JobCollective& any = *middle.buckets.front();
-  const whatif::Networks networks(scenario, all, job.models());
+  const whatif::Networks networks(scenario, all, job.models().collectives);
   const whatif::NetworkModel* model = networks.find(any.communicator, any.op);
   if (model == nullptr)
     return notFound("the trace has too few collectives to tell how fast the network is");

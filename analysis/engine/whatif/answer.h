@@ -38,6 +38,6 @@ struct Answer {
 Result<Answer> answer(const store::Database& trace,
                       graph::TraceGraph job,
                       const std::vector<Question>& questions,
-                      const std::vector<models::OpModel>& models = {});
+                      const models::ModelSet& models = {});
 
 }  // namespace sonde::engine::whatif

@@ -82,9 +82,7 @@ void addGainNote(Answer& answer) {
 
 }  // namespace
 
-AskedJob::AskedJob(const store::Database& trace,
-                   graph::TraceGraph job,
-                   std::vector<models::OpModel> models)
+AskedJob::AskedJob(const store::Database& trace, graph::TraceGraph job, models::ModelSet models)
     : trace_(&trace),
       memo_(trace.remember()),
       measured_(std::move(job)),
@@ -92,7 +90,7 @@ AskedJob::AskedJob(const store::Database& trace,
 
 Result<AskedJob> AskedJob::read(const store::Database& trace,
                                 graph::TraceGraph job,
-                                std::vector<models::OpModel> models) {
+                                models::ModelSet models) {
   SONDE_TRY_ASSIGN(const replay::ReplayReport report, reportOf(trace, job));
   AskedJob asked(trace, std::move(job), std::move(models));
   asked.identityError_ = report.predictedError.value_or(report.error);
@@ -158,7 +156,7 @@ Result<Answer> AskedJob::ask(const std::vector<Question>& questions) const {
 Result<Answer> answer(const store::Database& trace,
                       graph::TraceGraph job,
                       const std::vector<Question>& questions,
-                      const std::vector<models::OpModel>& models) {
+                      const models::ModelSet& models) {
   SONDE_TRY_ASSIGN(const AskedJob asked, AskedJob::read(trace, std::move(job), models));
   return asked.ask(questions);
 }

@@ -19,13 +19,13 @@ class AskedJob {
   // NotFound: the trace has nothing that takes time.
   static Result<AskedJob> read(const store::Database& trace,
                                graph::TraceGraph job,
-                               std::vector<models::OpModel> models = {});
+                               models::ModelSet models = {});
 
   double baselineNs() const noexcept { return baselineNs_; }
   const store::Database& trace() const noexcept { return *trace_; }
   const Scenario& measured() const noexcept { return measured_; }
   const graph::TraceGraph& job() const noexcept { return measured_.job(); }
-  const std::vector<models::OpModel>& models() const noexcept { return models_; }
+  const models::ModelSet& models() const noexcept { return models_; }
 
   // Asks the questions one after the other, each of the job as the ones before left it. Errors are
   // those of the questions.
@@ -35,9 +35,7 @@ class AskedJob {
   Result<double> predictNs(const std::vector<Question>& questions) const;
 
  private:
-  AskedJob(const store::Database& trace,
-           graph::TraceGraph job,
-           std::vector<models::OpModel> models);
+  AskedJob(const store::Database& trace, graph::TraceGraph job, models::ModelSet models);
 
   // The relative errors that questions state.
   struct Errors {
@@ -51,7 +49,7 @@ class AskedJob {
   const store::Database* trace_;
   std::shared_ptr<store::RowMemo> memo_;  // questions read the same rows again and again
   Scenario measured_;
-  std::vector<models::OpModel> models_;
+  models::ModelSet models_;
   std::int64_t iterations_ = 0;
   double baselineNs_ = 0;
   double identityError_ = 0;

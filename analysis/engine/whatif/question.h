@@ -1,7 +1,7 @@
 // Questions about a job: what would happen if. Uses the database's thread while one is asked.
 #pragma once
 
-#include "analysis/engine/models/op_models.h"
+#include "analysis/engine/models/model_set.h"
 #include "analysis/engine/whatif/scenario.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
@@ -24,8 +24,8 @@ struct Asking {
   double& orderError;
   // Asked in this order of the job as all questions have left it.
   std::vector<std::function<Result<void>(Asking& asking)>>& afterwards;
-  // Replace what the trace's own collectives say of the same operations.
-  const std::vector<models::OpModel>& models;
+  // Given ones: those of collectives replace what the trace says of the same operations.
+  const models::ModelSet& models;
 };
 
 // Changes the scenario. NotFound: the trace lacks what the question needs, or nothing matches.

@@ -1,8 +1,8 @@
 // Questions by name: overlap, compression, mixed precision, fusion, and waits for devices.
+#include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
-#include "analysis/engine/whatif/compute/work_classes.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "tests/engine/whatif/simulated_question.h"
@@ -13,6 +13,10 @@
 namespace sonde::engine::whatif {
 namespace {
 
+using models::classOfKernel;
+using models::classOfOperator;
+using models::isOfReducedPrecision;
+using models::WorkClass;
 using test::ask;
 using test::expectNear;
 using test::SimulatedJob;

@@ -68,8 +68,8 @@ TEST(GivenModels, KnowWhatOneSizeCannotTell) {
   job.bucketBytes *= 4;
   const double truth = meanNs(SimulatedJob(jobsim::dataParallelJob(job)));
   const auto errorWith = [&](const std::vector<OpModel>& models) {
-    const Answer found =
-        test::must(answer(now.database(), now.trace(), {bucketSize(job.bucketBytes)}, models));
+    const Answer found = test::must(
+        answer(now.database(), now.trace(), {bucketSize(job.bucketBytes)}, {models, {}}));
     EXPECT_THAT(found.notes,
                 Contains(HasSubstr("from the given model")).Times(models.empty() ? 0 : 1));
     return std::abs(found.predictedNs / truth - 1);
@@ -84,7 +84,7 @@ TEST(GivenModels, AreUsedForTheNetworkToo) {
   given[0].model.stepNs = 1e6;
   const auto predicted = [&](const std::vector<OpModel>& models) {
     return test::must(
-        answer(job.database(), job.trace(), {network({.bandwidthFactor = 1.0})}, models));
+        answer(job.database(), job.trace(), {network({.bandwidthFactor = 1.0})}, {models, {}}));
   };
   EXPECT_GT(predicted(given).predictedNs, 2 * predicted({}).predictedNs);
   EXPECT_THAT(predicted(given).notes, Contains(HasSubstr("from the given model")));

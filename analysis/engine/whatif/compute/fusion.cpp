@@ -1,9 +1,9 @@
 #include "analysis/engine/whatif/compute/fusion.h"
 
 #include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/device_works.h"
 #include "analysis/engine/whatif/compute/micro_batches.h"
-#include "analysis/engine/whatif/compute/work_classes.h"
 #include "analysis/engine/whatif/span_edits.h"
 #include "analysis/store/read_rows.h"
 
@@ -61,7 +61,7 @@ Result<Operators> readOperators(const store::Database& trace, const Graph& graph
     const std::int64_t host = graph.lanes[lane->second].hostId;
     found[lane->second].push_back(
         {{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)},
-         classOfOperator(row.text) == WorkClass::Pointwise});
+         models::classOfOperator(row.text) == models::WorkClass::Pointwise});
   }));
   return found;
 }
@@ -104,7 +104,8 @@ class Fusing {
   const Graph& graph() const { return scenario_.graph(); }
 
   static bool isPointwise(const DeviceWork& work) {
-    return !work.isCollective && work.thread && classOfKernel(work.name) == WorkClass::Pointwise;
+    return !work.isCollective && work.thread &&
+           models::classOfKernel(work.name) == models::WorkClass::Pointwise;
   }
 
   // Nothing comes between them, and the second one needs nothing else.

@@ -1,8 +1,8 @@
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 
+#include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/device_works.h"
 #include "analysis/engine/whatif/compute/micro_batches.h"
-#include "analysis/engine/whatif/compute/work_classes.h"
 
 #include <fmt/format.h>
 
@@ -53,11 +53,11 @@ Question mixedPrecision(MixedPrecision of) {
     for (const DeviceWork& each : works) {
       if (each.name.empty() || each.isCollective || optimizers.contains(each.node))
         continue;
-      if (isOfReducedPrecision(each.name)) {
+      if (models::isOfReducedPrecision(each.name)) {
         ++already;
         continue;
       }
-      const bool isMatrix = classOfKernel(each.name) == WorkClass::Matrix;
+      const bool isMatrix = models::classOfKernel(each.name) == models::WorkClass::Matrix;
       ++(isMatrix ? matrices : others);
       scenario.setNode(each.node,
                        std::llround(static_cast<double>(scenario.durNs()[each.node]) /

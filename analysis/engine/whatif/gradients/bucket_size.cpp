@@ -26,7 +26,7 @@ Question bucketSize(std::int64_t bytes) {
     SONDE_TRY_ASSIGN(const GradientSizes known, readGradientSizes(asking.trace));
     SONDE_TRY(checkMeasured(iterations, edits));
     const JobCollective& first = *iterations.front().buckets.front();
-    const Networks networks(asking.scenario, all, asking.models);
+    const Networks networks(asking.scenario, all, asking.models.collectives);
     const NetworkModel* model = networks.find(first.communicator, first.op);
     if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");

@@ -154,7 +154,7 @@ Question compression(Compression of) {
     if (iterations.empty())
       return notFound(kNoBuckets);
     const JobCollective& any = *iterations.front().buckets.front();
-    const Networks networks(scenario, all, asking.models);
+    const Networks networks(scenario, all, asking.models.collectives);
     const NetworkModel* model = networks.find(any.communicator, any.op);
     if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");

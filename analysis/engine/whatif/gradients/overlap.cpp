@@ -49,7 +49,7 @@ Question overlap(std::int64_t bytes) {
       return {};
     }
     const JobCollective& any = *iterations.front().buckets.front();
-    const Networks networks(scenario, all, asking.models);
+    const Networks networks(scenario, all, asking.models.collectives);
     const NetworkModel* model = networks.find(any.communicator, any.op);
     if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");

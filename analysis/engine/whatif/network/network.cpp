@@ -82,7 +82,7 @@ Question network(Network of) {
   return [of](Asking& asking) -> Result<void> {
     SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
                      readCollectives(asking.trace, asking.scenario.job()));
-    const Networks networks(asking.scenario, all, asking.models);
+    const Networks networks(asking.scenario, all, asking.models.collectives);
     if (networks.empty())
       return notFound(
           "the trace has no collectives of all their ranks, so the network's speed is unknown: "

@@ -40,7 +40,7 @@ double modelledNs(const JobCollective& of, const Networks& networks) {
 Result<void> serialiseTransfers(Asking& asking) {
   SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
                    readCollectives(asking.trace, asking.scenario.job()));
-  const Networks networks(asking.scenario, all, asking.models);
+  const Networks networks(asking.scenario, all, asking.models.collectives);
   TransferEdits edits(asking.scenario);
   std::map<std::string, std::vector<const JobCollective*>> byCommunicator;
   for (const JobCollective& each : all)

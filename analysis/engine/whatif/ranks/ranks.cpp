@@ -82,7 +82,7 @@ Result<void> retimeFor(Asking& asking,
                        const std::vector<JobCollective>& all,
                        std::int64_t now,
                        std::int64_t then) {
-  const Networks networks(asking.scenario, all, asking.models);
+  const Networks networks(asking.scenario, all, asking.models.collectives);
   double error = 0;
   double total = 0;
   SONDE_TRY_ASSIGN(const std::int64_t kept,

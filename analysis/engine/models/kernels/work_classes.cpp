@@ -1,11 +1,11 @@
-#include "analysis/engine/whatif/compute/work_classes.h"
+#include "analysis/engine/models/kernels/work_classes.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string>
 
-namespace sonde::engine::whatif {
+namespace sonde::engine::models {
 namespace {
 
 template <std::size_t n>
@@ -149,4 +149,4 @@ WorkClass classOfOperator(std::string_view name) {
   return isOneOf(plain, kPointwiseOperators) ? WorkClass::Pointwise : WorkClass::Other;
 }
 
-}  // namespace sonde::engine::whatif
+}  // namespace sonde::engine::models

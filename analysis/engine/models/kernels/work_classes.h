@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sonde::engine::whatif {
+namespace sonde::engine::models {
 
 enum class WorkClass : std::uint8_t {
   Matrix,     // products of matrices, convolutions, attention: bound by arithmetic
@@ -20,4 +20,4 @@ bool isOfReducedPrecision(std::string_view kernel);
 // PyTorch's names for operators, such as aten::mul and aten::relu_.
 WorkClass classOfOperator(std::string_view name);
 
-}  // namespace sonde::engine::whatif
+}  // namespace sonde::engine::models

@@ -1,0 +1,116 @@
+#include "analysis/engine/models/kernels/operator_times.h"
+
+#include "analysis/store/read_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace sonde::engine::models {
+namespace {
+
+struct OperatorRow {
+  std::int64_t id = 0;
+  std::int64_t ns = 0;
+  std::string name;
+  std::string shapes;
+  std::string types;
+
+  SONDE_COLUMNS(id, ns, name, shapes, types)
+};
+
+struct KernelScope {
+  std::int64_t id = 0;
+  std::int64_t scopeId = 0;
+
+  SONDE_COLUMNS(id, scopeId)
+};
+
+constexpr const char* kOfKernels =
+    "SELECT s.id, s.name_id, SUM(k.dur_ns) AS ns FROM kernel k JOIN slice s ON s.id = k.scope_id "
+    "WHERE s.kind = 'operator' AND k.dur_ns > 0 AND k.id NOT IN (SELECT kernel_id FROM collective "
+    "WHERE kernel_id IS NOT NULL) GROUP BY s.id";
+constexpr const char* kOfThreads =
+    "SELECT s.id, s.name_id, s.dur_ns - ifnull(i.ns, 0) AS ns FROM slice s LEFT JOIN (SELECT "
+    "parent_id, SUM(dur_ns) AS ns FROM slice WHERE kind = 'operator' GROUP BY parent_id) i ON "
+    "i.parent_id = s.id WHERE s.kind = 'operator' AND s.dur_ns > 0";
+
+// Recorded operators have their sizes as arguments of their own, imported ones as members of
+// `args`.
+constexpr const char* kWithInputs =
+    "WITH timed AS MATERIALIZED ({}) SELECT t.id, t.ns, n.text AS name, ifnull((SELECT value FROM "
+    "arg WHERE owner = 'slice' AND owner_id = t.id AND key_id = (SELECT id FROM string WHERE text "
+    "= 'shapes')), json_extract(a.value, '$.\"Input Dims\"')) AS shapes, ifnull((SELECT value FROM "
+    "arg WHERE owner = 'slice' AND owner_id = t.id AND key_id = (SELECT id FROM string WHERE text "
+    "= 'dtypes')), json_extract(a.value, '$.\"Input type\"')) AS types FROM timed t JOIN string n "
+    "ON n.id = t.name_id LEFT JOIN arg a ON a.owner = 'slice' AND a.owner_id = t.id AND a.key_id = "
+    "(SELECT id FROM string WHERE text = 'args') AND json_valid(a.value)";
+
+}  // namespace
+
+Result<OperatorTimes> readOperatorTimes(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const std::int64_t hasKernels,
+                   trace.queryInteger("SELECT EXISTS (SELECT 1 FROM kernel)"));
+  OperatorTimes found{.isOnDevice = hasKernels != 0, .operators = {}};
+  using Inputs = std::tuple<std::string, std::string, std::string>;
+  std::map<Inputs, std::optional<OperatorWork>> known;
+  const std::string sql =
+      fmt::format(fmt::runtime(kWithInputs), found.isOnDevice ? kOfKernels : kOfThreads);
+  SONDE_TRY(store::forEach<OperatorRow>(trace, sql, [&](const OperatorRow& row) {
+    if (row.shapes.empty() || row.ns <= 0)
+      return;
+    const auto [at, isNew] = known.try_emplace(Inputs{row.name, row.shapes, row.types});
+    if (isNew)
+      if (const auto inputs = parseInputs(row.shapes, row.types))
+        at->second = workOf(row.name, *inputs);
+    if (at->second)
+      found.operators.push_back({row.id, *at->second, static_cast<double>(row.ns)});
+  }));
+  return found;
+}
+
+Result<std::unordered_map<std::int64_t, std::size_t>> operatorsOfKernels(
+    const store::Database& trace, const OperatorTimes& times) {
+  std::unordered_map<std::int64_t, std::size_t> bySlice;
+  for (std::size_t at = 0; at < times.operators.size(); ++at)
+    bySlice.emplace(times.operators[at].slice, at);
+  std::unordered_map<std::int64_t, std::size_t> found;
+  SONDE_TRY(store::forEach<KernelScope>(
+      trace, "SELECT id, scope_id FROM kernel WHERE scope_id NOTNULL", [&](const KernelScope& row) {
+        if (const auto at = bySlice.find(row.scopeId); at != bySlice.end())
+          found.emplace(row.id, at->second);
+      }));
+  return found;
+}
+
+std::vector<KernelPoint> pointsOf(const OperatorTimes& times) {
+  std::map<std::tuple<KernelKind, std::string, double, double>, std::vector<double>> byWork;
+  for (const OperatorTime& each : times.operators)
+    byWork[{each.work.kind, each.work.type, each.work.flops, each.work.bytes}].push_back(each.ns);
+  std::vector<KernelPoint> points;
+  for (auto& [work, all] : byWork) {
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    const auto& [kind, type, flops, bytes] = work;
+    points.push_back({{kind, type, flops, bytes}, *middle});
+  }
+  return points;
+}
+
+std::vector<KernelModel> fitKernelModels(const OperatorTimes& times) {
+  std::map<std::pair<KernelKind, std::string>, std::vector<KernelPoint>> byKind;
+  for (KernelPoint& each : pointsOf(times))
+    byKind[{each.work.kind, each.work.type}].push_back(std::move(each));
+  std::vector<KernelModel> fitted;
+  fitted.reserve(byKind.size());
+  for (const auto& [kind, points] : byKind)
+    fitted.push_back(fitKernels(points, times.isOnDevice));
+  return fitted;
+}
+
+}  // namespace sonde::engine::models
