@@ -15,6 +15,7 @@
 #include "cli/text/number_checks.h"
 #include "cli/text/time_span.h"
 #include "cli/whatif/bandwidth.h"
+#include "cli/whatif/device_question.h"
 #include "cli/whatif/pipeline_questions.h"
 
 #include <fmt/format.h>
@@ -194,6 +195,7 @@ constexpr std::array kNamed = {
     NamedQuestion{"batch", makeBatch},
     NamedQuestion{"compression", makeCompression},
     NamedQuestion{"degrees", makeDegrees},
+    NamedQuestion{"device", makeDevice},
     NamedQuestion{"fusion", makeFusion},
     NamedQuestion{"mixed-precision", makeMixedPrecision},
     NamedQuestion{"network", makeNetwork},

@@ -128,6 +128,8 @@ TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
   EXPECT_THAT(refused({"--ask", "no-stragglers,only=\"name:x"}).err, HasSubstr("not closed"));
   EXPECT_THAT(refused({"--ask", "batch"}).err, HasSubstr("needs x="));
   EXPECT_THAT(refused({"--ask", "batch,x=two"}).err, HasSubstr("x='two'"));
+  EXPECT_THAT(refused({"--ask", "device,to=H1000"}).err, HasSubstr("H100, H200, B200"));
+  EXPECT_EQ(refused({"--ask", "device,flops=x2"}).status, 4) << "no kernels";
   EXPECT_THAT(refused({"--ask", "compression,codec=gzip"}).err, HasSubstr("no codec 'gzip'"));
   EXPECT_THAT(refused({"--ask", "compression,codec=topk"}).err, HasSubstr("needs ratio="));
   for (const char* asked : {"batch,x=0",
@@ -135,6 +137,14 @@ TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
                             "accumulation,x=1.5",
                             "fusion,of=all",
                             "compression,speed=fast",
+                            "device",
+                            "device,to=H1000",
+                            "device,from=H100",
+                            "device,flops=2",
+                            "device,flops=x0",
+                            "device,to=model",
+                            "device,to=model,flops=x2",
+                            "device,speed=x2",
                             "mixed-precision,matrix=0",
                             "overlap,bucket=0",
                             "no-host-syncs,x=1"})

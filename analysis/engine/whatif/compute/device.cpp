@@ -1,0 +1,170 @@
+#include "analysis/engine/whatif/compute/device.h"
+
+#include "analysis/engine/models/kernels/operator_times.h"
+#include "analysis/engine/models/kernels/work_classes.h"
+#include "analysis/engine/whatif/compute/device_works.h"
+#include "analysis/engine/whatif/compute/kernel_scaling.h"
+#include "analysis/store/read_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using models::WorkClass;
+
+// The mean error that Habitat reports over six GPUs of one vendor; and the one of docs/accuracy.md
+// from one vendor's device to another's.
+constexpr double kOneVendor = 0.118;
+constexpr double kTwoVendors = 0.4;
+
+struct DeviceName {
+  std::string name;
+
+  SONDE_COLUMNS(name)
+};
+
+// The peaks of the trace's device, if all kernels ran on devices with the same ones.
+Result<const DevicePeaks*> presentPeaks(const store::Database& trace, std::string& name) {
+  const DevicePeaks* found = nullptr;
+  bool isOne = true;
+  SONDE_TRY(store::forEach<DeviceName>(
+      trace,
+      "SELECT DISTINCT d.name FROM device d WHERE d.id IN (SELECT s.device_id FROM stream s JOIN "
+      "kernel k ON k.stream_id = s.id) AND d.name NOTNULL",
+      [&](const DeviceName& row) {
+        const DevicePeaks* peaks = peaksOfDevice(row.name);
+        isOne &= name.empty() || peaks == found;
+        found = peaks;
+        name = row.name;
+      }));
+  return isOne ? found : nullptr;
+}
+
+std::vector<ScaledKernel> kernelsOf(
+    const Scenario& scenario,
+    const std::vector<DeviceWork>& works,
+    const models::OperatorTimes& times,
+    const std::unordered_map<std::int64_t, std::size_t>& operators) {
+  std::vector<ScaledKernel> found;
+  for (const DeviceWork& each : works) {
+    if (each.name.empty() || each.isCollective)
+      continue;
+    ScaledKernel& kernel = found.emplace_back();
+    kernel.node = each.node;
+    kernel.ofClass = models::classOfKernel(each.name);
+    kernel.isReduced = models::isOfReducedPrecision(each.name);
+    kernel.isTensorFloat = each.name.find("tf32") != std::string::npos;
+    kernel.ns = static_cast<double>(scenario.durNs()[each.node]);
+    if (const auto at = operators.find(scenario.graph().row[each.node]); at != operators.end()) {
+      kernel.work = &times.operators[at->second].work;
+      if (const double bytes = models::bytesOfType(kernel.work->type); bytes > 0)
+        kernel.isReduced = bytes <= 2;
+    }
+  }
+  return found;
+}
+
+std::string noteOf(const std::vector<ScaledKernel>& kernels) {
+  std::array<double, 2> before{};
+  std::array<double, 2> after{};
+  std::int64_t known = 0;
+  for (const ScaledKernel& each : kernels) {
+    const std::size_t which = each.ofClass == WorkClass::Matrix ? 0 : 1;
+    before.at(which) += each.ns;
+    after.at(which) += each.ns * each.factor;
+    known += each.work != nullptr ? 1 : 0;
+  }
+  const auto faster = [&](std::size_t which) {
+    return after.at(which) > 0 ? before.at(which) / after.at(which) : 1;
+  };
+  return fmt::format(
+      "kernels that multiply matrices are {:.2f} times as fast together and others {:.2f} times; "
+      "{} of {} have operators with recorded sizes; "
+      "copies, collectives and calls keep their times",
+      faster(0),
+      faster(1),
+      known,
+      kernels.size());
+}
+
+Result<void> checkDevice(const OtherDevice& of, const models::ModelSet& models) {
+  if ((of.bandwidth && !(*of.bandwidth > 0)) || (of.flops && !(*of.flops > 0)))
+    return Error{ErrorCode::InvalidArgument, "how many times as fast is a number above 0"};
+  if (of.isOfModels && models.kernels.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 "to=model needs --model with a file that has models of operators"};
+  return {};
+}
+
+// The relative error of the scaled times.
+Result<double> scaleByDevices(Asking& asking,
+                              const OtherDevice& of,
+                              std::vector<ScaledKernel>& kernels) {
+  std::string name;
+  SONDE_TRY_ASSIGN(const DevicePeaks* present, presentPeaks(asking.trace, name));
+  if (of.from != nullptr)
+    present = of.from;
+  if (of.to != nullptr && present == nullptr && !(of.bandwidth && of.flops))
+    return notFound(
+        fmt::format("the peaks of the trace's device{}{} are unknown: give from=…, one "
+                    "of {}, or bandwidth=x… and flops=x…",
+                    name.empty() ? "" : " ",
+                    name,
+                    namesOfPeaks()));
+  scaleByPeaks(kernels, {of.bandwidth, of.flops}, present, of.to);
+  if (of.to == nullptr || present == nullptr)
+    return kOneVendor;
+  asking.notes.push_back(
+      fmt::format("published peaks of {} in place of {}", of.to->name, present->name));
+  return of.to->vendor == present->vendor ? kOneVendor : kTwoVendors;
+}
+
+Result<double> scaleByGiven(Asking& asking,
+                            const models::OperatorTimes& times,
+                            std::vector<ScaledKernel>& kernels) {
+  SONDE_TRY_ASSIGN(const ModelScaling done, scaleByModels(kernels, times, asking.models.kernels));
+  asking.notes.push_back(fmt::format(
+      "the given models have the operators of {} of {} kernels; others change as those of their "
+      "class, but {} keep their times, since the models know no kernels of their class and size",
+      done.modelled,
+      kernels.size(),
+      done.kept));
+  return done.error;
+}
+
+}  // namespace
+
+Question device(OtherDevice of) {
+  return [of](Asking& asking) -> Result<void> {
+    SONDE_TRY(checkDevice(of, asking.models));
+    Scenario& scenario = asking.scenario;
+    SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
+                     readDeviceWorks(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const models::OperatorTimes times, models::readOperatorTimes(asking.trace));
+    SONDE_TRY_ASSIGN(const auto operators, operatorsOfKernels(asking.trace, times));
+    std::vector<ScaledKernel> kernels = kernelsOf(scenario, works, times, operators);
+    if (kernels.empty())
+      return notFound(
+          "the trace has no kernels of a device, so nothing says how long they take on another "
+          "one");
+    SONDE_TRY_ASSIGN(
+        const double error,
+        of.isOfModels ? scaleByGiven(asking, times, kernels) : scaleByDevices(asking, of, kernels));
+    for (const ScaledKernel& each : kernels)
+      scenario.setNode(each.node, std::llround(each.ns * each.factor), Origin::Modelled);
+    asking.modelError = std::max(asking.modelError, error);
+    asking.notes.push_back(noteOf(kernels));
+    return {};
+  };
+}
+
+}  // namespace sonde::engine::whatif

@@ -1,0 +1,61 @@
+#include "cli/whatif/device_question.h"
+
+#include "analysis/engine/whatif/compute/device.h"
+#include "analysis/engine/whatif/compute/device_peaks.h"
+#include "cli/text/number_checks.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace sonde::cli {
+namespace {
+
+namespace whatif = engine::whatif;
+
+Result<double> factorIn(const std::string& key, const std::string& value) {
+  const auto factor = value.starts_with('x') ? numberOf(value.substr(1)) : std::nullopt;
+  if (!factor || !(*factor > 0))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}='{}' is not a factor above 0, such as x1.5", key, value)};
+  return *factor;
+}
+
+Result<const whatif::DevicePeaks*> deviceIn(const std::string& key, const std::string& value) {
+  const whatif::DevicePeaks* found = whatif::peaksOf(value);
+  if (found == nullptr)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}='{}' is not a device with known peaks: use one of {}, or "
+                             "bandwidth=x… and flops=x…",
+                             key,
+                             value,
+                             whatif::namesOfPeaks())};
+  return found;
+}
+
+}  // namespace
+
+Result<whatif::Question> makeDevice(const NamedValues& values) {
+  whatif::OtherDevice of;
+  for (const auto& [key, value] : values) {
+    if (key == "to" && value == "model") {
+      of.isOfModels = true;
+    } else if (key == "to" || key == "from") {
+      SONDE_TRY_ASSIGN((key == "to" ? of.to : of.from), deviceIn(key, value));
+    } else if (key == "bandwidth" || key == "flops") {
+      SONDE_TRY_ASSIGN((key == "flops" ? of.flops : of.bandwidth), factorIn(key, value));
+    } else {
+      return unknownKey("device", key, "to, from, bandwidth and flops");
+    }
+  }
+  if (of.isOfModels && values.size() > 1)
+    return Error{ErrorCode::InvalidArgument,
+                 "to=model takes all times from --model, so it has no other settings"};
+  if (of.to == nullptr && !of.bandwidth && !of.flops && !of.isOfModels)
+    return Error{ErrorCode::InvalidArgument,
+                 "give to=…, bandwidth=… or flops=…, as in device,to=H100 or "
+                 "device,bandwidth=x1.5,flops=x2"};
+  return whatif::device(of);
+}
+
+}  // namespace sonde::cli
