@@ -56,6 +56,7 @@ constexpr std::array kKernelNumbers = {
 
 json jsonOf(const KernelModel& of) {
   json row = {{"kind", wordOf(of.kind)},
+              {"op", of.op},
               {"type", of.type},
               {"device", of.isOnDevice},
               {"form", of.form == KernelForm::Roofline ? "roofline" : "power"},
@@ -143,6 +144,7 @@ Result<KernelModel> kernelModelOf(const json& row) {
   if (!known)
     return wrongKey("kind", row.at("kind"), kKinds);
   model.kind = *known;
+  SONDE_TRY_ASSIGN(model.op, textAt(row, "op", "an operator"));
   SONDE_TRY_ASSIGN(model.type, textAt(row, "type", "a type of elements"));
   SONDE_TRY_ASSIGN(model.isOnDevice, boolAt(row, "device"));
   SONDE_TRY_ASSIGN(const std::string form, textAt(row, "form", "roofline or power"));

@@ -99,7 +99,7 @@ std::vector<Cell> rowOf(const OpModel& of) {
 
 std::vector<Cell> rowOf(const KernelModel& of) {
   const bool isRoofline = of.form == engine::models::KernelForm::Roofline;
-  return {Cell(std::string(wordOf(of.kind))),
+  return {Cell(of.op.empty() ? std::string(wordOf(of.kind)) : of.op),
           Cell(std::string(of.isOnDevice ? "device" : "host")),
           Cell(of.type),
           Cell(of.sizes),

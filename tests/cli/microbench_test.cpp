@@ -139,6 +139,7 @@ TEST_F(MicrobenchVerb, NeedsCollectives) {
 TEST_F(MicrobenchVerb, KeepsAllOfAModel) {
   OpModel of{"alltoall", true, {1, 2, 3, 4, 0.5, 0.25, true, 7, 8, 9, {2, 4}, {{10, 0.75}}}};
   const KernelModel kernel{KernelKind::Attention,
+                           "flash",
                            "float",
                            true,
                            KernelForm::Power,

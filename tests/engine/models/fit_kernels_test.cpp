@@ -66,6 +66,18 @@ TEST(FitKernels, StatesItsErrorOnSizesThatAreLeftOut) {
   EXPECT_GT(model.interval(product(1e5, 1e5, 1024)), 2 * inside);
 }
 
+// 1 flop or 175 for each element: the operations have no common speed.
+TEST(FitKernels, OfMemoryGoesByBytesAlone) {
+  std::vector<KernelPoint> points;
+  for (double bytes = 1e5; bytes < 1e8; bytes *= 4)
+    points.push_back({{.flops = bytes / 8 * (points.size() % 2 == 0 ? 1 : 175), .bytes = bytes},
+                      2000 + bytes / 1000});
+  const KernelModel model = fitKernels(points, true);
+  EXPECT_EQ(model.flopNs, 0);
+  EXPECT_NEAR(1 / model.byteNs, 1000, 1e-3);
+  EXPECT_NEAR(model.fixedNs, 2000, 1e-3);
+}
+
 // The same size from two operators is no proof of the size.
 TEST(FitKernels, DoesNotHoldOutASizeWhoseTwinStays) {
   std::vector<KernelPoint> points = products();
@@ -87,6 +99,14 @@ TEST(FitKernels, OneSizeIsInProportion) {
   const std::vector<KernelModel> all = {model};
   EXPECT_EQ(modelOf(all, work, false), all.data());
   EXPECT_EQ(modelOf(all, work, true), nullptr);
+  std::vector<KernelModel> own = {model, model};
+  own[1].op = "mm";
+  EXPECT_EQ(modelOf(own, work, false), own.data());
+  OperatorWork named = work;
+  named.op = "mm";
+  EXPECT_EQ(modelOf(own, named, false), &own[1]);
+  named.op = "bmm";
+  EXPECT_EQ(modelOf(own, named, false), own.data());
   EXPECT_EQ(modelOf(all, {.kind = KernelKind::Memory}, false), nullptr);
 }
 

@@ -24,6 +24,7 @@ class OperatorTimesTest : public test::DeviceTrace {
   }
 
   Rank rank_ = rank(0);
+  model::StreamId queue_ = stream(rank_, 8);
 };
 
 TEST_F(OperatorTimesTest, OnDevicesAreThoseOfTheirKernels) {
@@ -72,6 +73,32 @@ TEST_F(OperatorTimesTest, OfEqualWorkAreOnePoint) {
   const auto points = pointsOf(test::must(readOperatorTimes(open())));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].ns, 12);
+}
+
+// Sums reach 100 GB/s, and copies 400.
+TEST_F(OperatorTimesTest, GiveAnOperatorAModelOfItsOwn) {
+  std::int64_t now = 0;
+  const auto add = [&](const char* name, const char* types, std::int64_t size, std::int64_t ns) {
+    const auto slice = op(name, {now, now + 1000});
+    const std::string shapes = "[[" + std::to_string(size) + "]]";
+    recorded(slice, shapes.c_str(), types);
+    kernel(queue_, name, {now + 2000, now + 2000 + ns}, {}, slice);
+    now += 10'000'000;
+  };
+  for (std::int64_t size = 100'000; size < 10'000'000; size *= 2) {
+    add("aten::sum", "[float]", size, 2'000 + size / 25);
+    add("aten::zero_", "[float]", size, 2'000 + size / 100);
+  }
+  const OperatorTimes times = test::must(readOperatorTimes(open()));
+  const std::vector<KernelModel> fitted = fitKernelModels(times);
+  ASSERT_EQ(fitted.size(), 3U);
+  EXPECT_EQ(fitted[0].op, "");
+  EXPECT_GT(fitted[0].error, 0.3);
+  EXPECT_EQ(fitted[1].op, "sum");
+  EXPECT_NEAR(1 / fitted[1].byteNs, 100, 0.1);
+  EXPECT_EQ(fitted[2].op, "zero");
+  EXPECT_NEAR(1 / fitted[2].byteNs, 400, 0.4);
+  EXPECT_LT(fitted[2].error, 1e-3);
 }
 
 }  // namespace

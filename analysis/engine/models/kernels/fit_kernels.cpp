@@ -109,10 +109,14 @@ KernelModel fitRoofline(const std::vector<KernelPoint>& points) {
     intensities.push_back(each.work.flops / each.work.bytes);
   std::vector<double> sorted = intensities;
   std::sort(sorted.begin(), sorted.end());
-  // The ridge at the beginning: above all points, below all, and at three places between.
-  std::vector<double> ridges = {sorted.back(), sorted.front() / 2};
-  for (const std::size_t quarter : {1U, 2U, 3U})
-    ridges.push_back(sorted[quarter * (sorted.size() - 1) / 4]);
+  // The ridge at the beginning: above all points, below all, and at three places between. The
+  // operations of an element differ so much that they have no common speed.
+  std::vector<double> ridges = {sorted.back()};
+  if (points.front().work.kind != KernelKind::Memory) {
+    ridges.push_back(sorted.front() / 2);
+    for (const std::size_t quarter : {1U, 2U, 3U})
+      ridges.push_back(sorted[quarter * (sorted.size() - 1) / 4]);
+  }
   KernelModel best = proportional(points.front());
   bool hasBest = false;
   for (const double ridge : ridges) {

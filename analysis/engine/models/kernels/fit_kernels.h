@@ -15,8 +15,8 @@ struct KernelPoint {
 };
 
 // Least squares of relative errors for a roofline, of logarithms for a power law, no parameter
-// below 0 (but the power law's factor). The form is the one that predicts sizes better that are
-// left out.
+// below 0 (but the power law's factor). Only bytes count for the kind Memory. The form is the one
+// that predicts sizes better that are left out.
 //
 // `error` and `logError` come from leaving out each point in turn, with all others whose flops and
 // bytes are within 10 % of its own. With fewer than three points that can be spared, or fewer than

@@ -31,10 +31,16 @@ double KernelModel::interval(const OperatorWork& work) const noexcept {
 const KernelModel* modelOf(const std::vector<KernelModel>& all,
                            const OperatorWork& work,
                            bool isOnDevice) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const KernelModel& each) {
-    return each.kind == work.kind && each.type == work.type && each.isOnDevice == isOnDevice;
-  });
-  return found == all.end() ? nullptr : &*found;
+  const KernelModel* ofKind = nullptr;
+  for (const KernelModel& each : all) {
+    if (each.kind != work.kind || each.type != work.type || each.isOnDevice != isOnDevice)
+      continue;
+    if (each.op == work.op)
+      return &each;
+    if (each.op.empty())
+      ofKind = &each;
+  }
+  return ofKind;
 }
 
 }  // namespace sonde::engine::models

@@ -17,6 +17,7 @@ enum class KernelForm : std::uint8_t {
 
 struct KernelModel {
   KernelKind kind = KernelKind::Memory;
+  std::string op = {};    // empty: all of the kind
   std::string type = {};  // of the elements; of Memory: empty, since its bytes say it
   bool isOnDevice = false;
 
@@ -45,7 +46,7 @@ struct KernelModel {
   double interval(const OperatorWork& work) const noexcept;
 };
 
-// The model of this kind and type. nullptr: none.
+// The operator's own model, or else that of its kind and type. nullptr: none.
 const KernelModel* modelOf(const std::vector<KernelModel>& all,
                            const OperatorWork& work,
                            bool isOnDevice);

@@ -89,27 +89,43 @@ Result<std::unordered_map<std::int64_t, std::size_t>> operatorsOfKernels(
 }
 
 std::vector<KernelPoint> pointsOf(const OperatorTimes& times) {
-  std::map<std::tuple<KernelKind, std::string, double, double>, std::vector<double>> byWork;
-  for (const OperatorTime& each : times.operators)
-    byWork[{each.work.kind, each.work.type, each.work.flops, each.work.bytes}].push_back(each.ns);
+  using Key = std::tuple<KernelKind, std::string, std::string, double, double>;
+  std::map<Key, std::vector<double>> byWork;
+  for (const OperatorTime& each : times.operators) {
+    const OperatorWork& work = each.work;
+    byWork[{work.kind, work.op, work.type, work.flops, work.bytes}].push_back(each.ns);
+  }
   std::vector<KernelPoint> points;
-  for (auto& [work, all] : byWork) {
+  for (auto& [key, all] : byWork) {
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
     std::nth_element(all.begin(), middle, all.end());
-    const auto& [kind, type, flops, bytes] = work;
-    points.push_back({{kind, type, flops, bytes}, *middle});
+    const auto& [kind, op, type, flops, bytes] = key;
+    points.push_back({{kind, op, type, flops, bytes}, *middle});
   }
   return points;
 }
 
 std::vector<KernelModel> fitKernelModels(const OperatorTimes& times) {
-  std::map<std::pair<KernelKind, std::string>, std::vector<KernelPoint>> byKind;
+  constexpr std::int64_t kEnough = 6;  // sizes of an operator
+  std::map<std::pair<KernelKind, std::string>, std::map<std::string, std::vector<KernelPoint>>>
+      byKind;
   for (KernelPoint& each : pointsOf(times))
-    byKind[{each.work.kind, each.work.type}].push_back(std::move(each));
+    byKind[{each.work.kind, each.work.type}][each.work.op].push_back(std::move(each));
   std::vector<KernelModel> fitted;
-  fitted.reserve(byKind.size());
-  for (const auto& [kind, points] : byKind)
-    fitted.push_back(fitKernels(points, times.isOnDevice));
+  for (const auto& [kind, byOperator] : byKind) {
+    std::vector<KernelPoint> all;
+    for (const auto& [op, points] : byOperator)
+      all.insert(all.end(), points.begin(), points.end());
+    const KernelModel ofAll = fitKernels(all, times.isOnDevice);
+    fitted.push_back(ofAll);
+    for (const auto& [op, points] : byOperator) {
+      KernelModel own = fitKernels(points, times.isOnDevice);
+      own.op = op;
+      if (byOperator.size() > 1 && own.sizes >= kEnough && own.isErrorMeasured &&
+          own.error < ofAll.error)
+        fitted.push_back(std::move(own));
+    }
+  }
   return fitted;
 }
 

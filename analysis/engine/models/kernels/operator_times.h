@@ -35,10 +35,11 @@ Result<OperatorTimes> readOperatorTimes(const store::Database& trace);
 Result<std::unordered_map<std::int64_t, std::size_t>> operatorsOfKernels(
     const store::Database& trace, const OperatorTimes& times);
 
-// One model for each kind and type, by kind; empty: no operators.
+// One model for each kind and type, by kind, and one for each operator of them that has sizes
+// enough and whose own model predicts left-out sizes better. Empty: no operators.
 std::vector<KernelModel> fitKernelModels(const OperatorTimes& times);
 
-// With the median time of equal works.
+// With the median time of equal works of an operator.
 std::vector<KernelPoint> pointsOf(const OperatorTimes& times);
 
 }  // namespace sonde::engine::models

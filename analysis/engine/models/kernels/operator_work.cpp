@@ -207,27 +207,7 @@ Work memoryWork(std::string_view name, const std::vector<OperatorInput>& inputs,
                   written);
 }
 
-}  // namespace
-
-const char* wordOf(KernelKind kind) noexcept {
-  return kKindWords.at(static_cast<std::size_t>(kind)).data();
-}
-
-std::optional<KernelKind> kernelKindOf(std::string_view word) noexcept {
-  const auto* found = std::find(kKindWords.begin(), kKindWords.end(), word);
-  if (found == kKindWords.end())
-    return std::nullopt;
-  return static_cast<KernelKind>(found - kKindWords.begin());
-}
-
-std::optional<OperatorWork> workOf(std::string_view name,
-                                   const std::vector<OperatorInput>& inputs) {
-  if (!name.starts_with("aten::"))
-    return std::nullopt;
-  const bool isPointwise = classOfOperator(name) == WorkClass::Pointwise;
-  name.remove_prefix(6);
-  if (name.ends_with('_'))
-    name.remove_suffix(1);
+Work plainWork(std::string_view name, bool isPointwise, const std::vector<OperatorInput>& inputs) {
   for (const Product& each : kProducts)
     if (each.name == name)
       return productWork(each, inputs);
@@ -243,6 +223,34 @@ std::optional<OperatorWork> workOf(std::string_view name,
     if (each.name == name)
       return memoryWork(name, inputs, each.result);
   return isPointwise ? memoryWork(name, inputs, LikeLargest) : std::nullopt;
+}
+
+}  // namespace
+
+const char* wordOf(KernelKind kind) noexcept {
+  return kKindWords.at(static_cast<std::size_t>(kind)).data();
+}
+
+std::optional<KernelKind> kernelKindOf(std::string_view word) noexcept {
+  const auto* found = std::find(kKindWords.begin(), kKindWords.end(), word);
+  if (found == kKindWords.end())
+    return std::nullopt;
+  return static_cast<KernelKind>(found - kKindWords.begin());
+}
+
+std::optional<OperatorWork> workOf(std::string_view name,
+                                   const std::vector<OperatorInput>& inputs) {
+  constexpr std::string_view kLibrary = "aten::";
+  if (!name.starts_with(kLibrary))
+    return std::nullopt;
+  const bool isPointwise = classOfOperator(name) == WorkClass::Pointwise;
+  name.remove_prefix(kLibrary.size());
+  if (name.ends_with('_'))
+    name.remove_suffix(1);
+  Work work = plainWork(name, isPointwise, inputs);
+  if (work)
+    work->op = name;
+  return work;
 }
 
 }  // namespace sonde::engine::models

@@ -25,6 +25,7 @@ std::optional<KernelKind> kernelKindOf(std::string_view word) noexcept;
 
 struct OperatorWork {
   KernelKind kind = KernelKind::Memory;
+  std::string op = {};    // such as "addmm"
   std::string type = {};  // of the first input's elements; of Memory: empty
   double flops = 0;       // a multiplication and an addition are two
   double bytes = 0;       // read and written, each input and the result once

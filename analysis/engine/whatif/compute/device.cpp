@@ -133,8 +133,9 @@ Result<double> scaleByGiven(Asking& asking,
                             std::vector<ScaledKernel>& kernels) {
   SONDE_TRY_ASSIGN(const ModelScaling done, scaleByModels(kernels, times, asking.models.kernels));
   asking.notes.push_back(fmt::format(
-      "the given models have the operators of {} of {} kernels; others change as those of their "
-      "class, but {} keep their times, since the models know no kernels of their class and size",
+      "the given models know the operators of {} of {} kernels; kernels without recorded sizes "
+      "change as those of their class; {} keep their times, since the models lack their operators "
+      "or sizes",
       done.modelled,
       kernels.size(),
       done.kept));

@@ -19,8 +19,8 @@ struct OtherDevice {
 // Kernels take another time by wave scaling (wave_scaling.h): by the intensity of operators whose
 // sizes were recorded, else by their class: products of matrices follow arithmetic, others memory.
 // The time of the shortest kernels is a fixed part that stays. With models a kernel takes as many
-// times as long as the models say of its operator, those of unknown operators as others of their
-// class. Copies, collectives and the host stay.
+// times as long as the models say of its operator, those of unknown sizes as others of their class.
+// Models whose error is assumed are not used. Copies, collectives and the host stay.
 //
 // NotFound: the trace has no kernels, or its device is unknown and `to` needs its peaks, or its
 // operators are none of those that the models know. InvalidArgument: a factor is not above 0, or

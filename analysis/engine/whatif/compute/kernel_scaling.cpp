@@ -91,7 +91,7 @@ Result<ModelScaling> scaleByModels(std::vector<ScaledKernel>& kernels,
   for (ScaledKernel& each : kernels) {
     const KernelModel* now = each.work == nullptr ? nullptr : modelOf(own, *each.work, true);
     const KernelModel* then = each.work == nullptr ? nullptr : modelOf(given, *each.work, true);
-    if (now == nullptr || then == nullptr || !then->covers(*each.work))
+    if (now == nullptr || then == nullptr || !then->isErrorMeasured || !then->covers(*each.work))
       continue;
     const double before = now->ns(*each.work);
     const double after = then->ns(*each.work);
@@ -111,7 +111,8 @@ Result<ModelScaling> scaleByModels(std::vector<ScaledKernel>& kernels,
   for (ScaledKernel& each : kernels) {
     if (each.factor > 0)
       continue;
-    each.factor = means.at(static_cast<std::size_t>(each.ofClass));
+    // That of another size would say nothing.
+    each.factor = each.work == nullptr ? means.at(static_cast<std::size_t>(each.ofClass)) : 0;
     const bool isUnknown = !(each.factor > 0);
     if (isUnknown)
       each.factor = 1;

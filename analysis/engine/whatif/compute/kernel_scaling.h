@@ -38,7 +38,7 @@ void scaleByPeaks(std::vector<ScaledKernel>& kernels,
 
 struct ModelScaling {
   std::int64_t modelled = 0;  // kernels whose operators the models were fitted to
-  std::int64_t kept = 0;      // kernels that keep their times: no other one of their class is known
+  std::int64_t kept = 0;      // kernels that keep their times
   double error = 0;           // mean relative error
 };
 
