@@ -133,7 +133,27 @@ TEST_F(MicrobenchVerb, NeedsCollectives) {
   const Finished finished = sonde({"microbench", "--fit", write(0)});
   EXPECT_EQ(finished.status, 4);
   EXPECT_THAT(finished.err, StartsWith("sonde microbench: the trace has no collectives"));
-  EXPECT_EQ(sonde({"microbench"}).status, 2);
+}
+
+TEST_F(MicrobenchVerb, MeasuresThisMachine) {
+  const std::string file = folder_ / "machine.json";
+  const Finished measured = sonde({"microbench", "-o", file});
+  EXPECT_EQ(measured.err, "");
+  for (const char* what : {"matrix product", "512 x 512 x 512", "copy", "message", "allreduce"})
+    EXPECT_THAT(measured.out, HasSubstr(what));
+  const ModelSet models = test::must(readModelFile(file));
+  ASSERT_EQ(models.kernels.size(), 2U);
+  EXPECT_EQ(models.kernels[0].kind, KernelKind::Matrix);
+  EXPECT_EQ(models.kernels[1].kind, KernelKind::Memory);
+  EXPECT_EQ(models.collectives.size(), 4U);
+  for (const KernelModel& each : models.kernels) {
+    EXPECT_FALSE(each.isOnDevice);
+    EXPECT_TRUE(each.isErrorMeasured);
+  }
+  for (const OpModel& each : models.collectives)
+    EXPECT_GT(each.model.byteNs, 0);
+  EXPECT_EQ(askedWith(file, jobTrace()).status, 0);
+  EXPECT_EQ(sonde({"microbench", "-o", file}).status, 2) << "it exists";
 }
 
 TEST_F(MicrobenchVerb, KeepsAllOfAModel) {

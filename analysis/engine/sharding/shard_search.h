@@ -11,7 +11,7 @@
 
 namespace sonde::engine::sharding {
 
-// What each rank has of a sharding, kept up to date as tables move.
+// The sums of each rank in a sharding, kept up to date as tables move.
 class ShardLoads {
  public:
   explicit ShardLoads(const ShardingProblem& problem);  // no table has a rank

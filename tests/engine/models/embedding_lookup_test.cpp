@@ -27,7 +27,7 @@ TEST(EmbeddingLookup, HitsRowsAgainWhereAllFit) {
   EXPECT_NEAR(lookupForwardNs(kTable, device(1000), 1),
               1.1 * 100 * (64 + 2.56 * unique + 256) / 1000,
               1e-6);
-  // Of a table with a million rows, lookups hardly meet.
+  // Lookups in a million rows hardly meet.
   EXPECT_LT(cacheHits({1'000'000, 64, 10, 100}, device(1000), 1), 0.001);
 }
 

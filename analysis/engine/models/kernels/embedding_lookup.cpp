@@ -26,7 +26,7 @@ Traffic trafficOf(const EmbeddingTable& table) {
   return {inSectors(4 * pooling), pooling * row, row};
 }
 
-// Of a sample and table, where rows move `times` times.
+// The time of all samples, where rows move `times` times.
 double memoryNs(const EmbeddingTable& table,
                 const LookupDevice& device,
                 double liveTables,

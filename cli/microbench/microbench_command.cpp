@@ -4,6 +4,7 @@
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/network/op_fits.h"
 #include "analysis/store/trace_name.h"
+#include "cli/microbench/machine_models.h"
 #include "cli/shell/command.h"
 #include "cli/shell/model_file.h"
 #include "cli/shell/open_job.h"
@@ -27,19 +28,23 @@ class MicrobenchCommand : public Command {
  public:
   const char* name() const override { return "microbench"; }
   const char* summary() const override {
-    return "fit models of collectives and operators to traces, for sonde whatif --model";
+    return "measure this machine or fit models to traces, for sonde whatif --model";
   }
   const char* details() const override {
-    return "TRACE… are the traces of all ranks of one job, such as a benchmark of collectives of "
+    return "Without --fit it measures products of matrices, copies and messages of this machine "
+           "in\n"
+           "less than ten seconds.\n"
+           "TRACE… are the traces of all ranks of one job, such as a benchmark of collectives of "
            "many sizes.\n"
            "The model of a collective is fitted for each number of ranks, and for all together.\n"
            "Operators with recorded sizes give models of products of matrices and the like.\n"
            "\nExamples:\n"
+           "  sonde microbench -o machine.json\n"
            "  sonde microbench --fit rank*.sonde -o network.json\n"
            "  sonde whatif job.sonde --bucket-size 25MiB --model network.json\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--fit", traces_, "traces of one job")->type_name("TRACE…")->required();
+    app.add_option("--fit", traces_, "fit models to the traces of one job")->type_name("TRACE…");
     app.add_option("-o,--output", output_, "write the models to this file, as JSON")
         ->type_name("MODEL");
     app.add_flag("-f,--force", force_, "replace the file if it exists");
@@ -49,6 +54,9 @@ class MicrobenchCommand : public Command {
 
  private:
   Result<void> checkOutput() const;
+  int measureThis();
+  int fitTraces();
+  int finish(const ModelSet& fitted);
   std::string render(const ModelSet& fitted) const;
 
   std::vector<std::string> traces_;
@@ -135,15 +143,30 @@ std::string MicrobenchCommand::render(const ModelSet& fitted) const {
 int MicrobenchCommand::run() {
   if (const auto output = checkOutput(); !output)
     return fail(name(), output.error());
+  return traces_.empty() ? measureThis() : fitTraces();
+}
+
+int MicrobenchCommand::measureThis() {
+  const auto measured = measureMachine();
+  if (!measured)
+    return fail(name(), measured.error());
+  if (format_ == Format::Table)
+    printOut(renderText(measured->times) + "\n");
+  return finish(measured->models);
+}
+
+int MicrobenchCommand::fitTraces() {
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
   const auto fitted = fit(job->database());
-  if (!fitted)
-    return failToAnswer(name(), fitted.error());
-  printOut(render(*fitted));
+  return fitted ? finish(*fitted) : failToAnswer(name(), fitted.error());
+}
+
+int MicrobenchCommand::finish(const ModelSet& fitted) {
+  printOut(render(fitted));
   if (!output_.empty())
-    if (const auto written = writeOut(output_, modelFileOf(*fitted)); !written)
+    if (const auto written = writeOut(output_, modelFileOf(fitted)); !written)
       return fail(name(), written.error());
   return kExitOk;
 }
