@@ -1,11 +1,13 @@
 #include "cli/whatif/device_question.h"
 
+#include "analysis/engine/whatif/compute/block_sparsity.h"
 #include "analysis/engine/whatif/compute/device.h"
 #include "analysis/engine/whatif/compute/device_peaks.h"
 #include "cli/text/number_checks.h"
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 
 namespace sonde::cli {
@@ -56,6 +58,32 @@ Result<whatif::Question> makeDevice(const NamedValues& values) {
                  "give to=…, bandwidth=… or flops=…, as in device,to=H100 or "
                  "device,bandwidth=x1.5,flops=x2"};
   return whatif::device(of);
+}
+
+Result<whatif::Question> makeBlockSparsity(const NamedValues& values) {
+  whatif::BlockSparsity of;
+  const whatif::DevicePeaks* from = nullptr;
+  for (const auto& [key, value] : values) {
+    if (key == "density") {
+      const bool isPercent = value.ends_with('%');
+      const auto number = numberOf(value.substr(0, value.size() - (isPercent ? 1 : 0)));
+      if (!number)
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("density='{}' is not a number such as 0.1 or 10%", value)};
+      of.density = isPercent ? *number / 100 : *number;
+    } else if (key == "block") {
+      SONDE_TRY_ASSIGN(const std::int64_t block, wholeNumber(value));
+      of.block = static_cast<double>(block);
+    } else if (key == "from") {
+      SONDE_TRY_ASSIGN(from, deviceIn(key, value));
+    } else {
+      return unknownKey("block-sparsity", key, "density, block and from");
+    }
+  }
+  if (!values.contains("density"))
+    return Error{ErrorCode::InvalidArgument,
+                 "the question 'block-sparsity' needs density=…, as in block-sparsity,density=10%"};
+  return whatif::blockSparsity(of, from);
 }
 
 }  // namespace sonde::cli

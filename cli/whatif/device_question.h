@@ -1,4 +1,4 @@
-// The named question about another GPU. Plain functions; any thread.
+// The named questions about GPUs and their peaks. Plain functions; any thread.
 #pragma once
 
 #include "analysis/engine/whatif/question.h"
@@ -9,5 +9,7 @@ namespace sonde::cli {
 
 // to, from, bandwidth, flops. InvalidArgument: another setting, or a value of another form.
 Result<engine::whatif::Question> makeDevice(const NamedValues& values);
+// density, block, from. InvalidArgument: as above, or no density.
+Result<engine::whatif::Question> makeBlockSparsity(const NamedValues& values);
 
 }  // namespace sonde::cli

@@ -193,6 +193,7 @@ struct NamedQuestion {
 constexpr std::array kNamed = {
     NamedQuestion{"accumulation", makeAccumulation},
     NamedQuestion{"batch", makeBatch},
+    NamedQuestion{"block-sparsity", makeBlockSparsity},
     NamedQuestion{"compression", makeCompression},
     NamedQuestion{"degrees", makeDegrees},
     NamedQuestion{"device", makeDevice},

@@ -126,6 +126,15 @@ TEST_F(MicrobenchVerb, FitsModelsOfOperators) {
       jsonOf(sonde({"whatif", trace, "--ask", "device,from=V100,to=H100", "--format", "json"}));
   EXPECT_LT(faster["predicted_ns"].get<double>(), 0.5 * same["baseline_ns"].get<double>());
   EXPECT_EQ(sonde({"whatif", trace, "--ask", "device,to=H100"}).status, 4) << "from unknown";
+  const json sparse = jsonOf(sonde({"whatif",
+                                    trace,
+                                    "--ask",
+                                    "block-sparsity,density=10%,block=32,from=V100",
+                                    "--format",
+                                    "json"}));
+  EXPECT_LT(sparse["predicted_ns"].get<double>(), 0.2 * same["baseline_ns"].get<double>());
+  EXPECT_GT(sparse["high_ns"].get<double>(), 0.95 * same["baseline_ns"].get<double>());
+  EXPECT_THAT(sparse["notes"][0].get<std::string>(), StartsWith("a ceiling: 6 kernels"));
   EXPECT_EQ(askedWith(file, jobTrace()).status, 0) << "no models of collectives in the file";
 }
 

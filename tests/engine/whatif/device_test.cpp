@@ -1,6 +1,7 @@
 // The question about another GPU.
 #include "analysis/engine/whatif/compute/device.h"
 
+#include "analysis/engine/whatif/compute/block_sparsity.h"
 #include "analysis/engine/whatif/compute/kernel_scaling.h"
 #include "analysis/engine/whatif/compute/wave_scaling.h"
 #include "tests/engine/whatif/simulated_question.h"
@@ -16,7 +17,6 @@ using models::WorkClass;
 using test::ask;
 using test::expectNear;
 using test::SimulatedJob;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 
 jobsim::DataParallel withActivations() {
@@ -160,6 +160,43 @@ TEST(KernelScaling, ComparesModelsOfBothDevices) {
   EXPECT_EQ(done.kept, 2);
   EXPECT_GT(done.error, 0.1);
   EXPECT_FALSE(scaleByModels(kernels, times, {}));
+}
+
+// 1 TFLOP/s and 1 TB/s; 100,000 numbers of four bytes can be sparse.
+TEST(SparsityRoofline, IsTheDensityWhileArithmeticBounds) {
+  const models::OperatorWork work{
+      .flops = 1e9, .bytes = 1e6, .sideElements = 1e5, .sideBytes = 4e5};
+  EXPECT_NEAR(sparseFactor(work, {.density = 0.1, .block = 32}, 1e3, 1e3), 0.1, 1e-9);
+  EXPECT_EQ(sparseFactor(work, {}, 1e3, 1e3), 1);
+  // The other bytes remain, and bound it from 1000 times as fast on.
+  EXPECT_NEAR(sparseFactor(work, {.density = 1e-5, .block = 32}, 1e3, 1e3),
+              (6e5 + 4 + 4 * 1e-5 * 1e5 / 1024) / 1e9,
+              1e-9);
+}
+
+// An index for each number is as large as the number.
+TEST(SparsityRoofline, CountsTheIndices) {
+  const models::OperatorWork work{.flops = 1, .bytes = 5e5, .sideElements = 1e5, .sideBytes = 4e5};
+  EXPECT_NEAR(sparseFactor(work, {.density = 0.5, .block = 1}, 1e3, 1e3), 1, 1e-9);
+  EXPECT_NEAR(sparseFactor(work, {.density = 0.5, .block = 32}, 1e3, 1e3),
+              (3e5 + 4 * 5e4 / 1024) / 5e5,
+              1e-9);
+  EXPECT_EQ(sparseFactor(work, {.density = 0.9, .block = 1}, 1e3, 1e3), 1) << "never slower";
+}
+
+TEST(BlockSparsityQuestion, NeedsSizesPeaksAndADensity) {
+  const SimulatedJob job(dataParallelJob(withActivations()));
+  const auto refused = [&](BlockSparsity of, const DevicePeaks* from) {
+    const auto found = answer(job.database(), job.trace(), {blockSparsity(of, from)});
+    EXPECT_FALSE(found);
+    return found ? Error{ErrorCode::Io, ""} : found.error();
+  };
+  EXPECT_THAT(refused({.density = 0.5}, peaksOf("A100")).message, HasSubstr("recorded sizes"));
+  EXPECT_THAT(refused({.density = 0.5}, nullptr).message, HasSubstr("from="));
+  EXPECT_EQ(refused({.density = 0.5}, nullptr).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused({.density = 0}, peaksOf("A100")).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused({.density = 0.5, .block = 0}, peaksOf("A100")).code,
+            ErrorCode::InvalidArgument);
 }
 
 }  // namespace

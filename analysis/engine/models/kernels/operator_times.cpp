@@ -100,7 +100,8 @@ std::vector<KernelPoint> pointsOf(const OperatorTimes& times) {
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
     std::nth_element(all.begin(), middle, all.end());
     const auto& [kind, op, type, flops, bytes] = key;
-    points.push_back({{kind, op, type, flops, bytes}, *middle});
+    points.push_back(
+        {{.kind = kind, .op = op, .type = type, .flops = flops, .bytes = bytes}, *middle});
   }
   return points;
 }

@@ -79,10 +79,15 @@ Work productWork(const Product& of, const std::vector<OperatorInput>& inputs) {
     return std::nullopt;
   const double columns = of.rightDims == 1 ? 1 : asReal(right->back());
   const double result = elementsOf(*left) / std::max(asReal(left->back()), 1.0) * columns;
-  return workWith(KernelKind::Matrix,
-                  inputs,
-                  2 * elementsOf(*left) * columns,
-                  result * bytesOfType(inputs[of.left].type));
+  Work work = workWith(KernelKind::Matrix,
+                       inputs,
+                       2 * elementsOf(*left) * columns,
+                       result * bytesOfType(inputs[of.left].type));
+  if (work && of.leftDims == 2 && of.rightDims == 2) {
+    work->sideElements = elementsOf(*right);
+    work->sideBytes = bytesOf(inputs[of.left + 1]);
+  }
+  return work;
 }
 
 // Both gradients; a transposed convolution's weight begins with the channels of its input.

@@ -25,10 +25,12 @@ std::optional<KernelKind> kernelKindOf(std::string_view word) noexcept;
 
 struct OperatorWork {
   KernelKind kind = KernelKind::Memory;
-  std::string op = {};    // such as "addmm"
-  std::string type = {};  // of the first input's elements; of Memory: empty
-  double flops = 0;       // a multiplication and an addition are two
-  double bytes = 0;       // read and written, each input and the result once
+  std::string op = {};      // such as "addmm"
+  std::string type = {};    // of the first input's elements; of Memory: empty
+  double flops = 0;         // a multiplication and an addition are two
+  double bytes = 0;         // read and written, each input and the result once
+  double sideElements = 0;  // of the right matrix of mm and addmm; 0: another operator
+  double sideBytes = 0;
 };
 
 // nullopt: the operator is none of those that are known, or its inputs do not say how much it does.

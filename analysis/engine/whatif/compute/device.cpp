@@ -2,9 +2,8 @@
 
 #include "analysis/engine/models/kernels/operator_times.h"
 #include "analysis/engine/models/kernels/work_classes.h"
-#include "analysis/engine/whatif/compute/device_works.h"
+#include "analysis/engine/whatif/compute/device_kernels.h"
 #include "analysis/engine/whatif/compute/kernel_scaling.h"
-#include "analysis/store/read_rows.h"
 
 #include <fmt/format.h>
 
@@ -25,53 +24,6 @@ using models::WorkClass;
 // from one vendor's device to another's.
 constexpr double kOneVendor = 0.118;
 constexpr double kTwoVendors = 0.4;
-
-struct DeviceName {
-  std::string name;
-
-  SONDE_COLUMNS(name)
-};
-
-// The peaks of the trace's device, if all kernels ran on devices with the same ones.
-Result<const DevicePeaks*> presentPeaks(const store::Database& trace, std::string& name) {
-  const DevicePeaks* found = nullptr;
-  bool isOne = true;
-  SONDE_TRY(store::forEach<DeviceName>(
-      trace,
-      "SELECT DISTINCT d.name FROM device d WHERE d.id IN (SELECT s.device_id FROM stream s JOIN "
-      "kernel k ON k.stream_id = s.id) AND d.name NOTNULL",
-      [&](const DeviceName& row) {
-        const DevicePeaks* peaks = peaksOfDevice(row.name);
-        isOne &= name.empty() || peaks == found;
-        found = peaks;
-        name = row.name;
-      }));
-  return isOne ? found : nullptr;
-}
-
-std::vector<ScaledKernel> kernelsOf(
-    const Scenario& scenario,
-    const std::vector<DeviceWork>& works,
-    const models::OperatorTimes& times,
-    const std::unordered_map<std::int64_t, std::size_t>& operators) {
-  std::vector<ScaledKernel> found;
-  for (const DeviceWork& each : works) {
-    if (each.name.empty() || each.isCollective)
-      continue;
-    ScaledKernel& kernel = found.emplace_back();
-    kernel.node = each.node;
-    kernel.ofClass = models::classOfKernel(each.name);
-    kernel.isReduced = models::isOfReducedPrecision(each.name);
-    kernel.isTensorFloat = each.name.find("tf32") != std::string::npos;
-    kernel.ns = static_cast<double>(scenario.durNs()[each.node]);
-    if (const auto at = operators.find(scenario.graph().row[each.node]); at != operators.end()) {
-      kernel.work = &times.operators[at->second].work;
-      if (const double bytes = models::bytesOfType(kernel.work->type); bytes > 0)
-        kernel.isReduced = bytes <= 2;
-    }
-  }
-  return found;
-}
 
 std::string noteOf(const std::vector<ScaledKernel>& kernels) {
   std::array<double, 2> before{};
@@ -109,17 +61,10 @@ Result<void> checkDevice(const OtherDevice& of, const models::ModelSet& models) 
 Result<double> scaleByDevices(Asking& asking,
                               const OtherDevice& of,
                               std::vector<ScaledKernel>& kernels) {
-  std::string name;
-  SONDE_TRY_ASSIGN(const DevicePeaks* present, presentPeaks(asking.trace, name));
-  if (of.from != nullptr)
-    present = of.from;
+  SONDE_TRY_ASSIGN(const PresentDevice recorded, presentDevice(asking.trace));
+  const DevicePeaks* present = of.from != nullptr ? of.from : recorded.peaks;
   if (of.to != nullptr && present == nullptr && !(of.bandwidth && of.flops))
-    return notFound(
-        fmt::format("the peaks of the trace's device{}{} are unknown: give from=…, one "
-                    "of {}, or bandwidth=x… and flops=x…",
-                    name.empty() ? "" : " ",
-                    name,
-                    namesOfPeaks()));
+    return unknownPeaks(recorded, ", or bandwidth=x… and flops=x…");
   scaleByPeaks(kernels, {of.bandwidth, of.flops}, present, of.to);
   if (of.to == nullptr || present == nullptr)
     return kOneVendor;
@@ -147,21 +92,13 @@ Result<double> scaleByGiven(Asking& asking,
 Question device(OtherDevice of) {
   return [of](Asking& asking) -> Result<void> {
     SONDE_TRY(checkDevice(of, asking.models));
-    Scenario& scenario = asking.scenario;
-    SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
-                     readDeviceWorks(asking.trace, scenario.job()));
-    SONDE_TRY_ASSIGN(const models::OperatorTimes times, models::readOperatorTimes(asking.trace));
-    SONDE_TRY_ASSIGN(const auto operators, operatorsOfKernels(asking.trace, times));
-    std::vector<ScaledKernel> kernels = kernelsOf(scenario, works, times, operators);
-    if (kernels.empty())
-      return notFound(
-          "the trace has no kernels of a device, so nothing says how long they take on another "
-          "one");
-    SONDE_TRY_ASSIGN(
-        const double error,
-        of.isOfModels ? scaleByGiven(asking, times, kernels) : scaleByDevices(asking, of, kernels));
+    SONDE_TRY_ASSIGN(DeviceKernels found, readDeviceKernels(asking));
+    std::vector<ScaledKernel>& kernels = found.kernels;
+    SONDE_TRY_ASSIGN(const double error,
+                     of.isOfModels ? scaleByGiven(asking, found.times, kernels)
+                                   : scaleByDevices(asking, of, kernels));
     for (const ScaledKernel& each : kernels)
-      scenario.setNode(each.node, std::llround(each.ns * each.factor), Origin::Modelled);
+      asking.scenario.setNode(each.node, std::llround(each.ns * each.factor), Origin::Modelled);
     asking.modelError = std::max(asking.modelError, error);
     asking.notes.push_back(noteOf(kernels));
     return {};

@@ -14,12 +14,6 @@ using models::WorkClass;
 
 constexpr std::size_t kClasses = 3;
 
-double arithmeticOf(const DevicePeaks& device, const ScaledKernel& kernel) {
-  if (kernel.ofClass != WorkClass::Matrix)
-    return device.single;
-  return kernel.isReduced ? device.half : kernel.isTensorFloat ? device.tensorFloat : device.single;
-}
-
 // The intensity from which arithmetic bounds the kernel.
 double ridgeOf(const DevicePeaks& device, const ScaledKernel& kernel) {
   return arithmeticOf(device, kernel) / device.bandwidth;
@@ -52,6 +46,12 @@ std::array<double, kClasses> meanFactors(const std::vector<ScaledKernel>& kernel
 }
 
 }  // namespace
+
+double arithmeticOf(const DevicePeaks& device, const ScaledKernel& kernel) {
+  if (kernel.ofClass != WorkClass::Matrix)
+    return device.single;
+  return kernel.isReduced ? device.half : kernel.isTensorFloat ? device.tensorFloat : device.single;
+}
 
 void scaleByPeaks(std::vector<ScaledKernel>& kernels,
                   const PeakFactors& factors,

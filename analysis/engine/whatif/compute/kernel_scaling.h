@@ -24,6 +24,9 @@ struct ScaledKernel {
   double factor = 0;  // how many times as long it takes then; 0: not known yet
 };
 
+// The peak that the kernel's arithmetic has on a device, in flops a nanosecond.
+double arithmeticOf(const DevicePeaks& device, const ScaledKernel& kernel);
+
 struct PeakFactors {
   std::optional<double> bandwidth = {};  // how many times as fast memory is
   std::optional<double> flops = {};      // and arithmetic
