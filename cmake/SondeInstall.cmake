@@ -11,7 +11,7 @@ install(DIRECTORY "${SONDE_LIB_DIR}/" DESTINATION lib/sonde USE_SOURCE_PERMISSIO
         PATTERN "__pycache__" EXCLUDE)
 
 install(FILES "${PROJECT_SOURCE_DIR}/plugins/api/sonde.h" "${PROJECT_SOURCE_DIR}/plugins/api/sonde_plugin.h"
-        DESTINATION include/sonde)
+        "${PROJECT_SOURCE_DIR}/plugins/api/sonde_question.h" DESTINATION include/sonde)
 install(TARGETS sonde_api EXPORT SondeTargets INCLUDES DESTINATION include)
 install(EXPORT SondeTargets NAMESPACE Sonde:: DESTINATION lib/cmake/Sonde)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SondeConfig.cmake.in"
@@ -24,6 +24,6 @@ if(SONDE_PORTABLE)
   sonde_install_bundle()
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/sonde)
-foreach(example ballsim.h ballsim.c bounce.c ballsim_probe.c open_files.cpp)
+foreach(example ballsim.h ballsim.c bounce.c ballsim_probe.c cached_loads.c open_files.cpp)
   install(FILES "${PROJECT_SOURCE_DIR}/plugins/examples/${example}" DESTINATION share/doc/sonde/examples)
 endforeach()

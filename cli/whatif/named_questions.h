@@ -1,19 +1,26 @@
 // The questions of `sonde whatif --ask`, by name. Plain functions.
 #pragma once
 
+#include "analysis/engine/whatif/added_question.h"
 #include "analysis/engine/whatif/question.h"
 #include "base/result.h"
+#include "cli/whatif/named_question.h"
 #include "cli/whatif/named_values.h"
 
 #include <string>
+#include <vector>
 
 namespace sonde::cli {
 
-// InvalidArgument: there is no such question, or a setting has another form.
-Result<engine::whatif::Question> parseAsk(const std::string& text);
+using AddedQuestions = std::vector<engine::whatif::AddedQuestion>;
 
-Result<engine::whatif::Question> makeAsked(const Asked& asked);
+// Sonde's own, by name.
+std::vector<NamedQuestion> namedQuestions();
 
-Result<engine::whatif::Question> makeNetwork(const NamedValues& values);
+// `added`: those that may be asked, too. InvalidArgument: there is no such question, or a setting
+// has another form.
+Result<engine::whatif::Question> parseAsk(const std::string& text,
+                                          const AddedQuestions& added = {});
+Result<engine::whatif::Question> makeAsked(const Asked& asked, const AddedQuestions& added = {});
 
 }  // namespace sonde::cli

@@ -64,6 +64,22 @@ Error unknownKey(const std::string& question, const std::string& key, const char
           fmt::format("the question '{}' has no setting '{}': it has {}", question, key, keys)};
 }
 
+Result<double> settingNumber(const std::string& key, std::string value) {
+  const bool isPercent = value.ends_with('%');
+  if (isPercent)
+    value.pop_back();
+  const auto number = numberOf(value);
+  if (!number)
+    return Error{ErrorCode::InvalidArgument, fmt::format("{}='{}' is not a number", key, value)};
+  return isPercent ? *number / 100 : *number;
+}
+
+Error missingKey(const std::string& question, const std::string& key, const std::string& example) {
+  return {
+      ErrorCode::InvalidArgument,
+      fmt::format("the question '{}' needs {}=…, as in {},{}", question, key, question, example)};
+}
+
 Result<std::int64_t> wholeNumber(const std::string& text) {
   constexpr double kMost = 1e9;
   const auto number = numberOf(text);

@@ -26,6 +26,12 @@ Result<Asked> parseAsked(std::string_view text);
 // InvalidArgument: it is not one, or below 1.
 Result<std::int64_t> wholeNumber(const std::string& text);
 
+// A number, with or without "%". InvalidArgument: another form; the message names the key.
+Result<double> settingNumber(const std::string& key, std::string value);
+
+// The question needs a value of `key`, as in `example`.
+Error missingKey(const std::string& question, const std::string& key, const std::string& example);
+
 // `keys`: those that the question has, for people.
 Error unknownKey(const std::string& question, const std::string& key, const char* keys);
 

@@ -20,7 +20,8 @@ using engine::whatif::Question;
 
 class QuestionReader {
  public:
-  explicit QuestionReader(const std::string& path) : path_(path) {}
+  QuestionReader(const std::string& path, const AddedQuestions& added)
+      : path_(path), added_(added) {}
 
   Result<std::vector<Question>> read(const toml::table& file) const {
     std::vector<Question> questions;
@@ -92,7 +93,7 @@ class QuestionReader {
       return at(table.source(), "the question is empty: name an option of 'sonde whatif'");
     const toml::node& node = *table.get(option->str());
     SONDE_TRY_ASSIGN(const std::string value, valueOf(*option, node));
-    auto question = parseQuestion(std::string(option->str()), value);
+    auto question = parseQuestion(std::string(option->str()), value, added_);
     if (!question)
       return at(node.source(), question.error().message);
     return question;
@@ -121,24 +122,26 @@ class QuestionReader {
         if (!asked.values.emplace(setting, of).second || table.contains(setting))
           return at(node.source(), fmt::format("'{}' is given twice", setting));
     }
-    auto question = makeAsked(asked);
+    auto question = makeAsked(asked, added_);
     if (!question)
       return at(table.source(), question.error().message);
     return question;
   }
 
   const std::string& path_;
+  const AddedQuestions& added_;
 };
 
 }  // namespace
 
-Result<std::vector<Question>> readQuestionFile(const std::string& path) {
+Result<std::vector<Question>> readQuestionFile(const std::string& path,
+                                               const AddedQuestions& added) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
     return Error{ErrorCode::InvalidArgument, fmt::format("cannot read {}, or it is empty", path)};
   try {
-    return QuestionReader(path).read(toml::parse(text.str(), path));
+    return QuestionReader(path, added).read(toml::parse(text.str(), path));
   } catch (const toml::parse_error& error) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{}:{}:{}: {}",

@@ -9,6 +9,7 @@
 #include "cli/text/byte_size.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/time_span.h"
+#include "cli/whatif/job_questions.h"
 #include "cli/whatif/named_questions.h"
 #include "cli/whatif/named_values.h"
 #include "cli/whatif/question_file.h"
@@ -31,7 +32,7 @@ namespace {
 namespace whatif = engine::whatif;
 using whatif::Question;
 
-Result<Question> parseScale(const std::string& text) {
+Result<Question> parseScale(const std::string& text, const AddedQuestions&) {
   SONDE_TRY_ASSIGN(whatif::SelectorValue parsed, whatif::parseSelectorValue(text));
   const auto factor = numberOf(parsed.value);
   if (!factor || *factor < 0)
@@ -40,27 +41,27 @@ Result<Question> parseScale(const std::string& text) {
   return whatif::scale(std::move(parsed.selector), *factor);
 }
 
-Result<Question> parseSet(const std::string& text) {
+Result<Question> parseSet(const std::string& text, const AddedQuestions&) {
   SONDE_TRY_ASSIGN(whatif::SelectorValue parsed, whatif::parseSelectorValue(text));
   SONDE_TRY_ASSIGN(const std::int64_t ns, parseTimeSpan(parsed.value));
   return whatif::set(std::move(parsed.selector), ns);
 }
 
-Result<Question> parseRemove(const std::string& text) {
+Result<Question> parseRemove(const std::string& text, const AddedQuestions&) {
   SONDE_TRY_ASSIGN(whatif::Selector selector, whatif::parseSelector(text));
   return whatif::remove(std::move(selector));
 }
 
-Result<Question> parseNoStragglers(const std::string&) {
+Result<Question> parseNoStragglers(const std::string&, const AddedQuestions&) {
   return whatif::noStragglers({});
 }
 
-Result<Question> parseBucketSize(const std::string& text) {
+Result<Question> parseBucketSize(const std::string& text, const AddedQuestions&) {
   SONDE_TRY_ASSIGN(const std::uint64_t bytes, parseByteSize(text));
   return whatif::bucketSize(static_cast<std::int64_t>(bytes));
 }
 
-Result<Question> parseWorkers(const std::string& text) {
+Result<Question> parseWorkers(const std::string& text, const AddedQuestions&) {
   constexpr std::int64_t kMost = 10'000;
   const auto workers = numberOf(text);
   if (!workers || *workers < 0 || *workers > kMost || std::floor(*workers) != *workers)
@@ -69,13 +70,13 @@ Result<Question> parseWorkers(const std::string& text) {
   return whatif::loaderWorkers(static_cast<std::int64_t>(*workers));
 }
 
-Result<Question> parseRanks(const std::string& text) {
+Result<Question> parseRanks(const std::string& text, const AddedQuestions&) {
   whatif::Ranks of;
   SONDE_TRY_ASSIGN(of.count, wholeNumber(text));
   return whatif::ranks(of);
 }
 
-Result<Question> parseNetwork(const std::string& text) {
+Result<Question> parseNetwork(const std::string& text, const AddedQuestions&) {
   SONDE_TRY_ASSIGN(const NamedValues values, parseNamedValues(text));
   return makeNetwork(values);
 }
@@ -84,7 +85,7 @@ struct QuestionOption {
   const char* name;
   const char* value;
   const char* help;
-  Result<Question> (*parse)(const std::string& text);
+  Result<Question> (*parse)(const std::string& text, const AddedQuestions& added);
 };
 
 constexpr std::array kOptions = {
@@ -134,13 +135,13 @@ void declareQuestions(CLI::App& app) {
   addRepeated(app, kFile, "F.toml", "ask the questions of a file, from top to bottom");
 }
 
-Result<std::vector<Question>> askedQuestions(const CLI::App& app) {
+Result<std::vector<Question>> askedQuestions(const CLI::App& app, const AddedQuestions& added) {
   std::vector<Question> questions;
   std::map<const CLI::Option*, std::size_t> used;
   const auto next = [&](const CLI::Option* option) { return option->results()[used[option]++]; };
   for (const CLI::Option* option : app.parse_order()) {
     if (option->check_name(kFile)) {
-      SONDE_TRY_ASSIGN(std::vector<Question> all, readQuestionFile(next(option)));
+      SONDE_TRY_ASSIGN(std::vector<Question> all, readQuestionFile(next(option), added));
       std::move(all.begin(), all.end(), std::back_inserter(questions));
       continue;
     }
@@ -148,7 +149,7 @@ Result<std::vector<Question>> askedQuestions(const CLI::App& app) {
       if (!option->check_name(each.name))
         continue;
       const std::string value = each.value == nullptr ? std::string() : next(option);
-      auto question = each.parse(value);
+      auto question = each.parse(value, added);
       if (!question)
         return Error{question.error().code,
                      fmt::format("{} {}: {}", each.name, value, question.error().message)};
@@ -169,8 +170,10 @@ bool isQuestion(const std::string& name) {
   return find(name) != nullptr;
 }
 
-Result<Question> parseQuestion(const std::string& name, const std::string& value) {
-  return find(name)->parse(value);
+Result<Question> parseQuestion(const std::string& name,
+                               const std::string& value,
+                               const AddedQuestions& added) {
+  return find(name)->parse(value, added);
 }
 
 }  // namespace sonde::cli

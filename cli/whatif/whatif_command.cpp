@@ -9,8 +9,10 @@
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
 #include "cli/text/table.h"
+#include "cli/whatif/added_questions.h"
 #include "cli/whatif/answer_output.h"
 #include "cli/whatif/answer_plot.h"
+#include "cli/whatif/question_list.h"
 #include "cli/whatif/question_options.h"
 
 #include <fmt/format.h>
@@ -48,6 +50,11 @@ class WhatifCommand : public Command {
   void declare(CLI::App& app) override {
     app_ = &app;
     declareQuestions(app);
+    app.add_option("--plugin", plugins_, "load questions from a shared object; repeatable")
+        ->type_name("FILE.so")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_flag("--list", list_, "list the questions of --ask, those of plugins too, and exit");
     app.add_option("--model", model_, "use the models in this file")->type_name("MODEL");
     app.add_option("-o,--output", output_, "write the predicted timeline as a trace")
         ->type_name("OUT");
@@ -55,7 +62,7 @@ class WhatifCommand : public Command {
     app.add_option("--plot", plot_, "draw an iteration before and after in this .svg or .png")
         ->type_name("PICTURE");
     addFormatOption(app, format_);
-    app.add_option("TRACE", traces_, "traces of one job")->required();
+    app.add_option("TRACE", traces_, "traces of one job");
   }
   int run() override;
 
@@ -69,6 +76,11 @@ class WhatifCommand : public Command {
                      const whatif::Answer& answer) const;
 
   const CLI::App* app_ = nullptr;
+  int list(const AddedQuestions& added) const;
+  int answerQuestions(const std::vector<whatif::Question>& questions);
+
+  std::vector<std::string> plugins_;
+  bool list_ = false;
   std::string model_;
   std::string output_;
   std::string plot_;
@@ -118,8 +130,27 @@ Result<whatif::Answer> WhatifCommand::answer(const store::Database& trace,
   return answer;
 }
 
+int WhatifCommand::list(const AddedQuestions& added) const {
+  if (format_ == Format::Json)
+    printOut(dumpJson(listJson(added)));
+  else if (format_ == Format::Csv)
+    printOut(renderCsv(listTable(added)));
+  else
+    printOut(renderText(listTable(added)));
+  return kExitOk;
+}
+
 int WhatifCommand::run() {
-  const auto questions = askedQuestions(*app_);
+  const auto added = loadAdded(plugins_);
+  if (!added)
+    return fail(name(), added.error());
+  if (list_)
+    return list(*added);
+  if (traces_.empty()) {
+    complain(name(), "TRACE is required");
+    return kExitUsage;
+  }
+  const auto questions = askedQuestions(*app_, *added);
   if (!questions)
     return fail(name(), questions.error());
   if (questions->empty()) {
@@ -130,13 +161,17 @@ int WhatifCommand::run() {
   }
   if (const auto output = checkOutput(); !output)
     return fail(name(), output.error());
+  return answerQuestions(*questions);
+}
+
+int WhatifCommand::answerQuestions(const std::vector<whatif::Question>& questions) {
   const auto models = model_.empty() ? Result(engine::models::ModelSet()) : readModelFile(model_);
   if (!models)
     return fail(name(), models.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
-  const auto found = answer(job->database(), *questions, *models);
+  const auto found = answer(job->database(), questions, *models);
   if (!found)
     return failToAnswer(name(), found.error());
   if (!plot_.empty()) {

@@ -27,7 +27,8 @@ def files(folder, *patterns):
 # The files that may be installed: sonde-gui and the libraries for other interfaces if they are built, Qt's in a portable build.
 PROGRAMS = {"bin/sonde", "bin/sonde-gui", "bin/qt.conf"}
 LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync", "plugin", "memory")} | {"libnccl-profiler-sonde.so"}
-ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "include/sonde/sonde_plugin.h", "lib/cmake/Sonde/SondeConfig.cmake",
+ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "include/sonde/sonde_plugin.h", "include/sonde/sonde_question.h",
+          "lib/cmake/Sonde/SondeConfig.cmake",
           "lib/sonde/libsonde_preload.so", "lib/sonde/libsonde_nccl.so", "lib/sonde/libsonde_mpi.so",
           "lib/sonde/libsonde_stack.so", "lib/sonde/libsonde_sync.so", "lib/sonde/libsonde_plugin.so",
           "lib/sonde/libsonde_memory.so",
@@ -35,7 +36,7 @@ ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "include/sonde/sonde_plugin.h", 
           "lib/sonde/python/sitecustomize.py",
           "lib/sonde/python/sonde/__init__.py", "lib/sonde/python/sonde/_sonde.abi3.so",
           "share/bash-completion/completions/sonde", "share/doc/sonde/LICENSE",
-          "share/doc/sonde/examples/ballsim_probe.c", "share/man/man1/sonde-run.1"]
+          "share/doc/sonde/examples/ballsim_probe.c", "share/doc/sonde/examples/cached_loads.c", "share/man/man1/sonde-run.1"]
 
 
 def check_layout(build, prefix):
@@ -72,6 +73,8 @@ def check_plugin(prefix, work):
     page = (pathlib.Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
     source = (examples / "ballsim_probe.c").read_text(encoding="utf-8")
     assert f"```c\n{source}```\n" in page, "docs/plugins.md does not show ballsim_probe.c as it is"
+    question = (examples / "cached_loads.c").read_text(encoding="utf-8")
+    assert f"```c\n{question}```\n" in page, "docs/plugins.md does not show cached_loads.c as it is"
     commands = page.split("```sh\n")[1].split("```")[0]
     environment = {**os.environ, "CPATH": str(prefix / "include"), "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
     run("sh", "-e", "-c", commands, cwd=examples, env=environment)

@@ -77,6 +77,25 @@ void Scenario::scale(
   durNs_[node] = sumOf(pieces);
 }
 
+void Scenario::setStretch(
+    NodeIndex node, std::int64_t beginNs, std::int64_t endNs, double ns, Origin origin) {
+  const double present = lengthNs(node, beginNs, endNs);
+  if (present > 0) {
+    scale(node, beginNs, endNs, ns / present, origin);
+    return;
+  }
+  std::vector<Piece>& pieces = divided(node);
+  divideAt(pieces, beginNs);
+  divideAt(pieces, endNs);
+  for (Piece& each : pieces)
+    if (each.beginNs >= beginNs && each.endNs <= endNs && each.endNs > each.beginNs) {
+      each.newNs = ns * static_cast<double>(each.endNs - each.beginNs) /
+                   static_cast<double>(endNs - beginNs);
+      each.origin = std::max(each.origin, origin);
+    }
+  durNs_[node] = sumOf(pieces);
+}
+
 void Scenario::extend(NodeIndex node, std::int64_t byNs, Origin origin) {
   std::vector<Piece>& pieces = divided(node);
   const std::int64_t begin = graph().beginNs[node];

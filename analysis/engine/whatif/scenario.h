@@ -94,6 +94,9 @@ class Scenario {
              std::int64_t endNs,
              double factor,
              Origin origin);
+  // Makes such a stretch take `ns`.
+  void setStretch(
+      graph::NodeIndex node, std::int64_t beginNs, std::int64_t endNs, double ns, Origin origin);
   // Makes a node take longer, from its begin.
   void extend(graph::NodeIndex node, std::int64_t byNs, Origin origin);
   // The present length of such a stretch.

@@ -1,4 +1,4 @@
-#include "cli/whatif/device_question.h"
+#include "cli/whatif/device_questions.h"
 
 #include "analysis/engine/whatif/compute/block_sparsity.h"
 #include "analysis/engine/whatif/compute/device.h"
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -34,8 +35,6 @@ Result<const whatif::DevicePeaks*> deviceIn(const std::string& key, const std::s
                              whatif::namesOfPeaks())};
   return found;
 }
-
-}  // namespace
 
 Result<whatif::Question> makeDevice(const NamedValues& values) {
   whatif::OtherDevice of;
@@ -84,6 +83,20 @@ Result<whatif::Question> makeBlockSparsity(const NamedValues& values) {
     return Error{ErrorCode::InvalidArgument,
                  "the question 'block-sparsity' needs density=…, as in block-sparsity,density=10%"};
   return whatif::blockSparsity(of, from);
+}
+
+constexpr std::array kQuestions = {
+    NamedQuestion{"block-sparsity",
+                  "multiplies only blocks of its weights",
+                  "density=,block=,from=",
+                  makeBlockSparsity},
+    NamedQuestion{"device", "runs on another GPU", "to=,from=,bandwidth=,flops=", makeDevice},
+};
+
+}  // namespace
+
+std::span<const NamedQuestion> deviceQuestions() {
+  return kQuestions;
 }
 
 }  // namespace sonde::cli

@@ -1,0 +1,159 @@
+#include "cli/whatif/added_questions.h"
+
+#include "cli/text/byte_size.h"
+#include "cli/text/time_span.h"
+#include "plugins/host/questions/question_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace sonde::cli {
+namespace {
+
+namespace whatif = engine::whatif;
+using whatif::AddedQuestion;
+using whatif::AddedSetting;
+using whatif::SettingType;
+using whatif::SettingValue;
+
+Result<double> numberOfSetting(const AddedSetting& setting, const std::string& text) {
+  switch (setting.type) {
+    case SettingType::Number:
+      return settingNumber(setting.key, text);
+    case SettingType::Fraction: {
+      SONDE_TRY_ASSIGN(const double number, settingNumber(setting.key, text));
+      if (number < 0 || number > 1)
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("{}='{}' is not between 0 and 1", setting.key, text)};
+      return number;
+    }
+    case SettingType::Time: {
+      SONDE_TRY_ASSIGN(const std::int64_t ns, parseTimeSpan(text));
+      return static_cast<double>(ns);
+    }
+    case SettingType::Size: {
+      SONDE_TRY_ASSIGN(const std::uint64_t bytes, parseByteSize(text));
+      return static_cast<double>(bytes);
+    }
+    case SettingType::Text:
+      break;
+  }
+  return 0.0;
+}
+
+std::string exampleOf(SettingType type) {
+  static const std::map<SettingType, const char*> kExamples = {{SettingType::Number, "2"},
+                                                               {SettingType::Fraction, "50%"},
+                                                               {SettingType::Time, "1ms"},
+                                                               {SettingType::Size, "25MiB"},
+                                                               {SettingType::Text, "TEXT"}};
+  return kExamples.at(type);
+}
+
+std::string keysOf(const AddedQuestion& question) {
+  std::string keys;
+  for (const AddedSetting& each : question.settings)
+    keys += (keys.empty() ? "" : ", ") + each.key;
+  return keys.empty() ? "none" : keys;
+}
+
+Result<std::vector<SettingValue>> valuesOfSettings(const AddedQuestion& question,
+                                                   const NamedValues& values) {
+  std::vector<SettingValue> parsed;
+  for (const auto& [key, value] : values)
+    if (std::none_of(question.settings.begin(),
+                     question.settings.end(),
+                     [key = key](const AddedSetting& each) { return each.key == key; }))
+      return unknownKey(question.name, key, keysOf(question).c_str());
+  for (const AddedSetting& setting : question.settings) {
+    const auto given = values.find(setting.key);
+    const bool isGiven = given != values.end();
+    if (!isGiven && !setting.fallback)
+      return missingKey(
+          question.name, setting.key, fmt::format("{}={}", setting.key, exampleOf(setting.type)));
+    SettingValue value{isGiven ? given->second : *setting.fallback, 0, isGiven};
+    SONDE_TRY_ASSIGN(value.number, numberOfSetting(setting, value.text));
+    parsed.push_back(std::move(value));
+  }
+  return parsed;
+}
+
+// Every candidate can be asked.
+Result<void> checkCandidates(const AddedQuestion& question) {
+  for (const whatif::Candidate& each : question.candidates) {
+    const std::string text =
+        each.settings.empty() ? question.name : question.name + "," + each.settings;
+    const auto asked = parseAsked(text);
+    const auto values = asked ? valuesOfSettings(question, asked->values)
+                              : Result<std::vector<SettingValue>>(asked.error());
+    if (!values)
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("{}: candidate '{}': {}", question.origin, text, values.error().message)};
+  }
+  return {};
+}
+
+std::vector<std::string> librariesWithQuestions() {
+  std::vector<std::string> found;
+  const char* const all = std::getenv("SONDE_PLUGIN_LIBRARIES");
+  std::istringstream paths(all == nullptr ? "" : all);
+  for (std::string path; std::getline(paths, path, ':');)
+    if (plugins::hasQuestions(path))
+      found.push_back(path);
+  return found;
+}
+
+Result<void> addOf(const std::string& path, AddedQuestions& all) {
+  SONDE_TRY_ASSIGN(AddedQuestions questions, plugins::loadQuestions(path));
+  for (AddedQuestion& each : questions) {
+    for (const NamedQuestion& own : namedQuestions())
+      if (each.name == own.name)
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("{} has a question '{}', as Sonde itself: it needs another name",
+                                 each.origin,
+                                 each.name)};
+    for (const AddedQuestion& other : all)
+      if (each.name == other.name)
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("{} and {} both have a question '{}': load one of them",
+                                 other.origin,
+                                 each.origin,
+                                 each.name)};
+    SONDE_TRY(checkCandidates(each));
+    all.push_back(std::move(each));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<AddedQuestions> loadAdded(const std::vector<std::string>& plugins) {
+  AddedQuestions all;
+  std::vector<std::filesystem::path> loaded;
+  std::vector<std::string> paths = plugins;
+  const std::vector<std::string> others = librariesWithQuestions();
+  paths.insert(paths.end(), others.begin(), others.end());
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);
+    if (std::find(loaded.begin(), loaded.end(), whole) != loaded.end())
+      continue;
+    SONDE_TRY(addOf(path, all));
+    loaded.push_back(whole);
+  }
+  return all;
+}
+
+Result<whatif::Question> makeAdded(const AddedQuestion& question, const NamedValues& values) {
+  SONDE_TRY_ASSIGN(std::vector<SettingValue> parsed, valuesOfSettings(question, values));
+  return question.make(std::move(parsed));
+}
+
+}  // namespace sonde::cli

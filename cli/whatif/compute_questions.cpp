@@ -1,0 +1,100 @@
+#include "cli/whatif/compute_questions.h"
+
+#include "analysis/engine/whatif/compute/accumulation.h"
+#include "analysis/engine/whatif/compute/batch_size.h"
+#include "analysis/engine/whatif/compute/fusion.h"
+#include "analysis/engine/whatif/compute/host_syncs.h"
+#include "analysis/engine/whatif/compute/mixed_precision.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace sonde::cli {
+namespace {
+
+namespace whatif = engine::whatif;
+using whatif::Question;
+
+Result<Question> makeBatch(const NamedValues& values) {
+  whatif::BatchSize of;
+  for (const auto& [key, value] : values) {
+    if (key != "x" && key != "fixed")
+      return unknownKey("batch", key, "x and fixed");
+    SONDE_TRY_ASSIGN((key == "x" ? of.factor : of.fixed), settingNumber(key, value));
+  }
+  if (!values.contains("x"))
+    return missingKey("batch", "x", "x=2");
+  return whatif::batchSize(of);
+}
+
+Result<Question> makeAccumulation(const NamedValues& values) {
+  constexpr double kMost = 1e6;
+  double factor = 0;
+  for (const auto& [key, value] : values) {
+    if (key != "x")
+      return unknownKey("accumulation", key, "x");
+    SONDE_TRY_ASSIGN(factor, settingNumber(key, value));
+    if (factor < 1 || factor > kMost || std::floor(factor) != factor)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("x='{}' is not a whole number from 1 on", value)};
+  }
+  if (values.empty())
+    return missingKey("accumulation", "x", "x=2");
+  return whatif::accumulation(static_cast<std::int64_t>(factor));
+}
+
+Result<Question> makeMixedPrecision(const NamedValues& values) {
+  whatif::MixedPrecision of;
+  for (const auto& [key, value] : values) {
+    if (key != "matrix" && key != "memory")
+      return unknownKey("mixed-precision", key, "matrix and memory");
+    SONDE_TRY_ASSIGN((key == "matrix" ? of.matrix : of.memory), settingNumber(key, value));
+  }
+  return whatif::mixedPrecision(of);
+}
+
+Result<Question> makeFusion(const NamedValues& values) {
+  auto of = whatif::Fusion::Pointwise;
+  for (const auto& [key, value] : values) {
+    if (key != "of")
+      return unknownKey("fusion", key, "of");
+    if (value != "pointwise" && value != "optimizer")
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("'{}' cannot be fused: use pointwise or optimizer", value)};
+    of = value == "optimizer" ? whatif::Fusion::Optimizer : whatif::Fusion::Pointwise;
+  }
+  return whatif::fusion(of);
+}
+
+Result<Question> makeNoHostSyncs(const NamedValues& values) {
+  if (!values.empty())
+    return unknownKey("no-host-syncs", values.begin()->first, "none");
+  return whatif::noHostSyncs();
+}
+
+constexpr std::array kQuestions = {
+    NamedQuestion{
+        "accumulation", "accumulates gradients over more micro-batches", "x=", makeAccumulation},
+    NamedQuestion{"batch", "has larger or smaller batches", "x=,fixed=0", makeBatch},
+    NamedQuestion{"fusion", "has fused operators", "of=pointwise", makeFusion},
+    NamedQuestion{"mixed-precision",
+                  "computes with numbers of two bytes",
+                  "matrix=3,memory=2",
+                  makeMixedPrecision},
+    NamedQuestion{"no-host-syncs",
+                  "does not wait for its device inside of an iteration",
+                  "",
+                  makeNoHostSyncs},
+};
+
+}  // namespace
+
+std::span<const NamedQuestion> computeQuestions() {
+  return kQuestions;
+}
+
+}  // namespace sonde::cli

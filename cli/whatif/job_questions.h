@@ -1,0 +1,15 @@
+// The questions of `--ask` about the ranks of a job and their network. Plain functions; any thread.
+#pragma once
+
+#include "cli/whatif/named_question.h"
+
+#include <span>
+
+namespace sonde::cli {
+
+std::span<const NamedQuestion> jobQuestions();
+
+// The same as `--network` with these settings.
+Result<engine::whatif::Question> makeNetwork(const NamedValues& values);
+
+}  // namespace sonde::cli
