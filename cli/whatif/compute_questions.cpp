@@ -2,9 +2,13 @@
 
 #include "analysis/engine/whatif/compute/accumulation.h"
 #include "analysis/engine/whatif/compute/batch_size.h"
+#include "analysis/engine/whatif/compute/cuda_graphs.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
+#include "analysis/engine/whatif/compute/recompute.h"
+#include "analysis/engine/whatif/selector.h"
+#include "cli/text/time_span.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace sonde::cli {
 namespace {
@@ -76,10 +81,42 @@ Result<Question> makeNoHostSyncs(const NamedValues& values) {
   return whatif::noHostSyncs();
 }
 
-constexpr std::array kQuestions = {
+Result<Question> makeRecompute(const NamedValues& values) {
+  whatif::Recompute of;
+  for (const auto& [key, value] : values) {
+    if (key == "share") {
+      SONDE_TRY_ASSIGN(of.share, settingNumber(key, value));
+    } else if (key == "only") {
+      SONDE_TRY_ASSIGN(of.only, whatif::parseSelector(value));
+    } else {
+      return unknownKey("recompute", key, "share and only");
+    }
+  }
+  return whatif::recompute(std::move(of));
+}
+
+Result<Question> makeCudaGraphs(const NamedValues& values) {
+  whatif::CudaGraphs of;
+  for (const auto& [key, value] : values) {
+    if (key != "launch")
+      return unknownKey("cuda-graphs", key, "launch");
+    SONDE_TRY_ASSIGN(of.launchNs, parseTimeSpan(value));
+  }
+  return whatif::cudaGraphs(of);
+}
+
+constexpr std::array kComputeQuestions = {
     NamedQuestion{
         "accumulation", "accumulates gradients over more micro-batches", "x=", makeAccumulation},
     NamedQuestion{"batch", "has larger or smaller batches", "x=,fixed=0", makeBatch},
+    NamedQuestion{"cuda-graphs",
+                  "launches the kernels of an iteration as one graph",
+                  "launch=10us",
+                  makeCudaGraphs},
+    NamedQuestion{"recompute",
+                  "computes activations again in its backward pass",
+                  "share=1,only=",
+                  makeRecompute},
     NamedQuestion{"fusion", "has fused operators", "of=pointwise", makeFusion},
     NamedQuestion{"mixed-precision",
                   "computes with numbers of two bytes",
@@ -94,7 +131,7 @@ constexpr std::array kQuestions = {
 }  // namespace
 
 std::span<const NamedQuestion> computeQuestions() {
-  return kQuestions;
+  return kComputeQuestions;
 }
 
 }  // namespace sonde::cli

@@ -10,26 +10,48 @@
 namespace sonde::jobsim {
 namespace {
 
+bool isRecomputed(const DataParallel& of, int layer) {
+  return of.recomputeEvery > 0 && layer % of.recomputeEvery == 0;
+}
+
+// The calls of one iteration become one.
+void captureGraph(std::vector<Op>& program, std::size_t from, Ns graphNs) {
+  Ns first = graphNs;
+  for (std::size_t i = from; i < program.size(); ++i)
+    std::visit(
+        [&](auto& op) {
+          if constexpr (requires { op.callNs; })
+            op.callNs = std::exchange(first, 0);
+        },
+        program[i]);
+}
+
+void addForward(const DataParallel& of, int rank, std::vector<Op>& program) {
+  program.push_back(Launch{
+      "forward_gemm", of.callNs, 0, percentOf(of.forwardNs, rank == of.slowRank, of.slowdown)});
+  for (int i = 0; i < of.activations; ++i)
+    program.push_back(Launch{"vectorized_elementwise_kernel", of.callNs, 0, of.activationNs});
+}
+
 // Stream 0 computes, stream 1 communicates.
 std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
   const bool isSlow = rank == of.slowRank;
   const int layersPerBucket = of.layers / of.buckets;
   std::vector<Op> program;
   for (int iteration = 0; iteration < of.iterations; ++iteration) {
+    const std::size_t begin = program.size();
     program.push_back(Begin{Scope::Iteration, "step"});
     std::vector<Op> reductions;
     for (int batch = 1; batch <= of.microbatches; ++batch) {
       program.push_back(Begin{Scope::Operation, "forward"});
-      for (int layer = 0; layer < of.layers; ++layer) {
-        program.push_back(
-            Launch{"forward_gemm", of.callNs, 0, percentOf(of.forwardNs, isSlow, of.slowdown)});
-        for (int i = 0; i < of.activations; ++i)
-          program.push_back(Launch{"vectorized_elementwise_kernel", of.callNs, 0, of.activationNs});
-      }
+      for (int layer = 0; layer < of.layers; ++layer)
+        addForward(of, rank, program);
       if (of.readsLoss)
         program.push_back(Synchronise{0, kSynchroniseNs});
       append(program, {End{}, Begin{Scope::Backward, "backward"}});
       for (int layer = 0; layer < of.layers; ++layer) {
+        if (isRecomputed(of, layer))
+          addForward(of, rank, program);
         program.push_back(
             Launch{"backward_gemm", of.callNs, 0, percentOf(of.backwardNs, isSlow, of.slowdown)});
         if (batch < of.microbatches || (layer + 1) % layersPerBucket > 0)
@@ -60,6 +82,8 @@ std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
             End{},
             Compute{"log", kAnnotationNs},
             End{}});
+    if (of.graphNs > 0)
+      captureGraph(program, begin, of.graphNs);
   }
   return program;
 }
@@ -96,9 +120,13 @@ Job hostDataParallelJob(const DataParallel& of) {
           main.program.push_back(
               Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
         append(main.program, {End{}, Begin{Scope::Backward, "backward"}});
-        for (int layer = 0; layer < of.layers; ++layer)
+        for (int layer = 0; layer < of.layers; ++layer) {
+          if (isRecomputed(of, layer))
+            main.program.push_back(
+                Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
           main.program.push_back(
               Compute{"aten::mm", percentOf(of.backwardNs, isSlow, of.slowdown)});
+        }
         main.program.push_back(End{});
       }
       main.program.push_back(Begin{Scope::Operation, "forward"});
@@ -112,6 +140,9 @@ Job hostDataParallelJob(const DataParallel& of) {
       append(main.program, {End{}, Begin{Scope::Backward, "backward"}});
       std::vector<Op> reductions;
       for (int layer = 0; layer < of.layers; ++layer) {
+        if (isRecomputed(of, layer))
+          main.program.push_back(
+              Compute{"aten::addmm", percentOf(of.forwardNs, isSlow, of.slowdown)});
         main.program.push_back(Compute{"aten::mm", percentOf(of.backwardNs, isSlow, of.slowdown)});
         if (of.activationBytes > 0)
           main.program.push_back(Free{blockOf(of.layers - 1 - layer)});

@@ -1,9 +1,11 @@
 // Questions by name about simulated jobs with random settings.
 #include "analysis/engine/whatif/compute/accumulation.h"
 #include "analysis/engine/whatif/compute/batch_size.h"
+#include "analysis/engine/whatif/compute/cuda_graphs.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
+#include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "tests/engine/whatif/random_asking.h"
@@ -73,6 +75,23 @@ class RandomNamedQuestions : public test::RandomAsking {
     return {
         jobsim::dataParallelJob(now), jobsim::dataParallelJob(then), {fusion(Fusion::Pointwise)}};
   }
+  // Without variation, since the layers that run again are others than those in between.
+  Asked recomputing() {
+    const jobsim::DataParallel now = dataParallel();
+    jobsim::DataParallel then = now;
+    then.recomputeEvery = from(1, 2);
+    const auto build = coin() ? jobsim::dataParallelJob : jobsim::hostDataParallelJob;
+    return {build(now), build(then), {recompute({.share = 1.0 / then.recomputeEvery})}};
+  }
+  Asked capturing() {
+    jobsim::DataParallel now = dataParallel();
+    now.callNs = from(8, 200) * 1000;
+    jobsim::DataParallel then = now;
+    then.graphNs = from(5, 100) * 1000;
+    return {jobsim::dataParallelJob(now),
+            jobsim::dataParallelJob(then),
+            {cudaGraphs({.launchNs = then.graphNs})}};
+  }
   Asked goingOn() {
     jobsim::DataParallel now = dataParallel();
     now.callNs = from(8, 200) * 1000;
@@ -90,6 +109,8 @@ TEST_F(RandomNamedQuestions, AreAnsweredAsTheSimulationDoes) {
                 {"compression", &RandomNamedQuestions::compressing},
                 {"mixed precision", &RandomNamedQuestions::mixing},
                 {"fusion", &RandomNamedQuestions::fusing},
+                {"recomputation", &RandomNamedQuestions::recomputing},
+                {"graphs of launches", &RandomNamedQuestions::capturing},
                 {"no waits for devices", &RandomNamedQuestions::goingOn}});
 }
 
