@@ -6,6 +6,7 @@
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
+#include "analysis/engine/whatif/compute/overlap_penalty.h"
 #include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/selector.h"
 #include "cli/text/time_span.h"
@@ -81,6 +82,12 @@ Result<Question> makeNoHostSyncs(const NamedValues& values) {
   return whatif::noHostSyncs();
 }
 
+Result<Question> makeNoOverlapPenalty(const NamedValues& values) {
+  if (!values.empty())
+    return unknownKey("no-overlap-penalty", values.begin()->first, "none");
+  return whatif::noOverlapPenalty();
+}
+
 Result<Question> makeRecompute(const NamedValues& values) {
   whatif::Recompute of;
   for (const auto& [key, value] : values) {
@@ -106,6 +113,10 @@ Result<Question> makeCudaGraphs(const NamedValues& values) {
 }
 
 constexpr std::array kComputeQuestions = {
+    NamedQuestion{"no-overlap-penalty",
+                  "has kernels that collectives do not slow down",
+                  "",
+                  makeNoOverlapPenalty},
     NamedQuestion{
         "accumulation", "accumulates gradients over more micro-batches", "x=", makeAccumulation},
     NamedQuestion{"batch", "has larger or smaller batches", "x=,fixed=0", makeBatch},

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
+#include "analysis/engine/whatif/gradients/partition.h"
 #include "cli/text/byte_size.h"
 #include "cli/whatif/bandwidth.h"
 
@@ -62,6 +63,27 @@ Result<Question> makeOverlap(const NamedValues& values) {
   return whatif::overlap(bytes);
 }
 
+Result<Question> makePartition(const NamedValues& values) {
+  std::int64_t bytes = std::int64_t{4} << 20;  // as ByteScheduler's default
+  for (const auto& [key, value] : values) {
+    if (key != "size")
+      return unknownKey("partition", key, "size");
+    SONDE_TRY_ASSIGN(const std::uint64_t parsed, parseByteSize(value));
+    bytes = static_cast<std::int64_t>(parsed);
+  }
+  return whatif::partition(bytes);
+}
+
+Result<Question> makeParameterServer(const NamedValues& values) {
+  std::int64_t servers = 1;
+  for (const auto& [key, value] : values) {
+    if (key != "servers")
+      return unknownKey("parameter-server", key, "servers");
+    SONDE_TRY_ASSIGN(servers, wholeNumber(value));
+  }
+  return whatif::parameterServer(servers);
+}
+
 constexpr std::array kGradientQuestions = {
     NamedQuestion{"compression",
                   "compresses gradients before it reduces them",
@@ -69,6 +91,10 @@ constexpr std::array kGradientQuestions = {
                   makeCompression},
     NamedQuestion{
         "overlap", "reduces gradients during the backward pass", "bucket=25MiB", makeOverlap},
+    NamedQuestion{
+        "parameter-server", "adds gradients up on servers", "servers=1", makeParameterServer},
+    NamedQuestion{
+        "partition", "reduces each bucket of gradients in pieces", "size=4MiB", makePartition},
 };
 
 }  // namespace

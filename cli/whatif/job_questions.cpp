@@ -1,5 +1,6 @@
 #include "cli/whatif/job_questions.h"
 
+#include "analysis/engine/whatif/load_cache.h"
 #include "analysis/engine/whatif/network/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/ranks/ranks.h"
@@ -29,6 +30,22 @@ Result<Question> makeNoStragglers(const NamedValues& values) {
     SONDE_TRY_ASSIGN((key == "only" ? of.only : of.keep), whatif::parseSelector(value));
   }
   return whatif::noStragglers(std::move(of));
+}
+
+Result<Question> makeCache(const NamedValues& values) {
+  whatif::LoadCache of;
+  for (const auto& [key, value] : values) {
+    if (key == "hit") {
+      SONDE_TRY_ASSIGN(of.hit, settingNumber(key, value));
+    } else if (key == "time") {
+      SONDE_TRY_ASSIGN(of.hitNs, parseTimeSpan(value));
+    } else {
+      return unknownKey("cache", key, "hit and time");
+    }
+  }
+  if (!values.contains("hit"))
+    return missingKey("cache", "hit", "hit=90%,time=1ms");
+  return whatif::loadCache(of);
 }
 
 Result<Question> makeRanks(const NamedValues& values) {
@@ -82,6 +99,7 @@ Result<Question> makeNetwork(const NamedValues& values) {
 namespace {
 
 constexpr std::array kJobQuestions = {
+    NamedQuestion{"cache", "loads a part of its batches from a cache", "hit=,time=0", makeCache},
     NamedQuestion{"degrees", "has other parallel degrees", "data=,tensor=,pipeline=", makeDegrees},
     NamedQuestion{"network", "uses another network", "bandwidth=,latency=", makeNetwork},
     NamedQuestion{"no-stragglers", "has no stragglers", "only=,keep=", makeNoStragglers},

@@ -1,7 +1,7 @@
-/* Adds the question `cache` to `sonde whatif`: a part of the batches comes from a cache.
+/* Adds the question `cached-loads` to `sonde whatif`: a part of the batches comes from a cache.
  *
  *   cc -shared -fPIC -O2 -o libcached_loads.so cached_loads.c
- *   sonde whatif job.sonde --plugin ./libcached_loads.so --ask cache,hit=90%,hit_time=1ms */
+ *   sonde whatif job.sonde --plugin ./libcached_loads.so --ask cached-loads,hit=90%,hit_time=1ms */
 #include <sonde/sonde_question.h>
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ static int ask(const sonde_job* job, const sonde_value* values) {
 }
 
 static const sonde_question questions[] = {
-    {"cache", "loads a part of its batches from a cache", settings, 2, candidates, 2, ask}};
+    {"cached-loads", "loads a part of its batches from a cache", settings, 2, candidates, 2, ask}};
 
 const sonde_question_plugin sonde_question_descriptor = {
     SONDE_QUESTION_HEAD, "cached-loads", "1.0", questions, 1};

@@ -82,7 +82,7 @@ TEST_F(WhatifPlugin, AnswersAsTheSimulationDoes) {
                                     "--plugin",
                                     kCache,
                                     "--ask",
-                                    "cache,hit=50%,hit_time=0.5ms",
+                                    "cached-loads,hit=50%,hit_time=0.5ms",
                                     "--format",
                                     "json"}));
   EXPECT_EQ(answer["predicted_ns"], truth["measured_ns"]);
@@ -97,20 +97,20 @@ TEST_F(WhatifPlugin, IsAskedInItsPlace) {
     questions.insert(questions.begin(), words.begin(), words.end());
     return jsonOf(sonde(questions))["predicted_ns"];
   };
-  EXPECT_LT(with({"--scale", "kind:data_load=3", "--ask", "cache,hit=1"}),
-            with({"--ask", "cache,hit=1", "--scale", "kind:data_load=3"}));
+  EXPECT_LT(with({"--scale", "kind:data_load=3", "--ask", "cached-loads,hit=1"}),
+            with({"--ask", "cached-loads,hit=1", "--scale", "kind:data_load=3"}));
   const std::string file = folder_ / "plan.toml";
-  std::ofstream(file) << "[[question]]\nask = \"cache\"\nhit = 1\n";
-  EXPECT_EQ(with({"--file", file}), with({"--ask", "cache,hit=1"}));
+  std::ofstream(file) << "[[question]]\nask = \"cached-loads\"\nhit = 1\n";
+  EXPECT_EQ(with({"--file", file}), with({"--ask", "cached-loads,hit=1"}));
 }
 
 TEST_F(WhatifPlugin, IsFoundInTheEnvironment) {
   const std::string libraries = std::string("SONDE_PLUGIN_LIBRARIES=/nothing.so:") + kCache;
-  const Finished finished =
-      test::runProgram({"env", libraries, SONDE_PROGRAM, "whatif", trace_, "--ask", "cache,hit=1"});
+  const Finished finished = test::runProgram(
+      {"env", libraries, SONDE_PROGRAM, "whatif", trace_, "--ask", "cached-loads,hit=1"});
   EXPECT_EQ(finished.status, 0) << finished.err;
-  EXPECT_THAT(sonde({"whatif", trace_, "--ask", "cache,hit=1"}).err,
-              HasSubstr("no question 'cache'"));
+  EXPECT_THAT(sonde({"whatif", trace_, "--ask", "cached-loads,hit=1"}).err,
+              HasSubstr("no question 'cached-loads'"));
 }
 
 TEST_F(WhatifPlugin, ListsItsQuestionsAndCandidates) {
@@ -119,7 +119,7 @@ TEST_F(WhatifPlugin, ListsItsQuestionsAndCandidates) {
   ASSERT_GT(list.size(), 10);
   EXPECT_EQ(list[0]["from"], "sonde");
   const json cache = list.back();
-  EXPECT_EQ(cache["name"], "cache");
+  EXPECT_EQ(cache["name"], "cached-loads");
   EXPECT_EQ(cache["from"], "plugin cached-loads 1.0");
   EXPECT_EQ(cache["settings"][0]["fallback"], json());
   EXPECT_EQ(cache["settings"][1]["type"], "time");
@@ -134,12 +134,12 @@ TEST_F(WhatifPlugin, ChecksItsSettings) {
     EXPECT_EQ(finished.status, 2) << question;
     return finished.err;
   };
-  EXPECT_THAT(why("cache"), HasSubstr("needs hit=…, as in cache,hit=50%"));
-  EXPECT_THAT(why("cache,hit=2"), HasSubstr("hit='2' is not between 0 and 1"));
-  EXPECT_THAT(why("cache,hit=nan"), HasSubstr("hit='nan'"));
-  EXPECT_THAT(why("cache,hit=1,hit_time=5kg"), HasSubstr("5kg is not a time"));
-  EXPECT_THAT(why("cache,hits=1"), HasSubstr("no setting 'hits': it has hit, hit_time"));
-  EXPECT_THAT(why("cash,hit=1"), HasSubstr(", cache\n"));
+  EXPECT_THAT(why("cached-loads"), HasSubstr("needs hit=…, as in cached-loads,hit=50%"));
+  EXPECT_THAT(why("cached-loads,hit=2"), HasSubstr("hit='2' is not between 0 and 1"));
+  EXPECT_THAT(why("cached-loads,hit=nan"), HasSubstr("hit='nan'"));
+  EXPECT_THAT(why("cached-loads,hit=1,hit_time=5kg"), HasSubstr("5kg is not a time"));
+  EXPECT_THAT(why("cached-loads,hits=1"), HasSubstr("no setting 'hits': it has hit, hit_time"));
+  EXPECT_THAT(why("cash,hit=1"), HasSubstr(", cached-loads\n"));
   EXPECT_EQ(askFaulty("settled,number=2.5,fraction=25%,time=3ms,text=x").status, 0);
 }
 
@@ -205,7 +205,8 @@ TEST_F(WhatifPlugin, IsRefusedByName) {
               HasSubstr("it exports no object sonde_question_descriptor"));
   EXPECT_EQ(sonde({"whatif", trace_, "--plugin", "/nothing.so"}).status, 2);
   EXPECT_EQ(sonde({"whatif", trace_, "--plugin", trace_}).status, 2);
-  EXPECT_EQ(sonde({"whatif", "--plugin", kCache, "--ask", "cache,hit=1"}).status, 2) << "no trace";
+  EXPECT_EQ(sonde({"whatif", "--plugin", kCache, "--ask", "cached-loads,hit=1"}).status, 2)
+      << "no trace";
 }
 
 }  // namespace

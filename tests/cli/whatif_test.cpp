@@ -152,7 +152,19 @@ TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
                             "device,speed=x2",
                             "mixed-precision,matrix=0",
                             "overlap,bucket=0",
-                            "no-host-syncs,x=1"})
+                            "no-host-syncs,x=1",
+                            "recompute,share=half",
+                            "recompute,share=2",
+                            "recompute,only=nam:x",
+                            "cuda-graphs,launch=-1ms",
+                            "cuda-graphs,calls=1",
+                            "partition,size=0",
+                            "parameter-server,servers=0",
+                            "parameter-server,servers=1.5",
+                            "cache",
+                            "cache,hit=110%",
+                            "cache,hit=1,time=5kg",
+                            "no-overlap-penalty,x=1"})
     EXPECT_EQ(refused({"--ask", asked}).status, 2) << asked;
   for (const auto& question :
        std::vector<std::vector<std::string>>{{},
@@ -172,7 +184,16 @@ TEST_F(WhatifVerb, HasNoAnswerWithoutWhatItNeeds) {
   EXPECT_EQ(refused({"--ranks", "4"}).status, 4);
   EXPECT_THAT(refused({"--ranks", "4"}).err, HasSubstr("group-0 has 2 ranks"));
   EXPECT_EQ(refused({"--no-stragglers"}).status, 4);
-  for (const char* asked : {"compression", "fusion", "mixed-precision", "no-host-syncs", "overlap"})
+  for (const char* asked : {"compression",
+                            "fusion",
+                            "mixed-precision",
+                            "no-host-syncs",
+                            "overlap",
+                            "recompute,only=name:nothing",
+                            "cuda-graphs",
+                            "partition",
+                            "parameter-server",
+                            "no-overlap-penalty"})
     EXPECT_EQ(refused({"--ask", asked}).status, 4) << asked;
   EXPECT_THAT(refused({"--no-stragglers"}).err, HasSubstr("one rank"));
 }

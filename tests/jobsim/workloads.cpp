@@ -52,17 +52,22 @@ std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
       for (int layer = 0; layer < of.layers; ++layer) {
         if (isRecomputed(of, layer))
           addForward(of, rank, program);
+        const Ns backwardNs = percentOf(of.backwardNs, isSlow, of.slowdown);
         program.push_back(
-            Launch{"backward_gemm", of.callNs, 0, percentOf(of.backwardNs, isSlow, of.slowdown)});
+            Launch{"backward_gemm",
+                   of.callNs,
+                   0,
+                   percentOf(backwardNs, layer >= layersPerBucket, of.besidePercent)});
         if (batch < of.microbatches || (layer + 1) % layersPerBucket > 0)
           continue;
         std::vector<Op>& to = of.isOverlapped ? program : reductions;
         if (of.codecNs > 0)
           to.push_back(Launch{"encode", 0, 0, of.codecNs});
         append(to,
-               {RecordEvent{of.callNs / 4, 0, 2 * rank},
-                WaitEvent{of.callNs / 4, 1, 2 * rank},
-                LaunchCollective{Collective::Allreduce, of.callNs, 1, 0, of.bucketBytes}});
+               {RecordEvent{of.callNs / 4, 0, 2 * rank}, WaitEvent{of.callNs / 4, 1, 2 * rank}});
+        for (int piece = 0; piece < of.pieces; ++piece)
+          to.push_back(
+              LaunchCollective{Collective::Allreduce, of.callNs, 1, 0, of.bucketBytes / of.pieces});
         if (of.codecNs > 0)
           to.push_back(Launch{"decode", 0, 1, of.codecNs});
       }
@@ -155,7 +160,9 @@ Job hostDataParallelJob(const DataParallel& of) {
       }
       append(main.program, reductions);
       for (int bucket = 0; bucket < of.buckets; ++bucket) {
-        append(gloo.program, {Take{ready}, Meet{Collective::Allreduce, 0, of.bucketBytes}});
+        gloo.program.push_back(Take{ready});
+        for (int piece = 0; piece < of.pieces; ++piece)
+          gloo.program.push_back(Meet{Collective::Allreduce, 0, of.bucketBytes / of.pieces});
         if (of.codecNs > 0)
           gloo.program.push_back(Compute{"decode", of.codecNs});
         gloo.program.push_back(Put{done});

@@ -26,10 +26,12 @@ struct DataParallel {
   bool isOverlapped = true;    // gradients are reduced during the backward pass; else after it
   int activations = 0;         // pointwise kernels that follow each layer's forward
   Ns activationNs = 20'000;
-  bool readsLoss = false;  // the thread waits for its device after the forward pass
-  Ns codecNs = 0;          // before the reduction of a bucket, and after it
-  int recomputeEvery = 0;  // every n-th layer runs its forward again before its backward; 0: none
-  Ns graphNs = 0;          // one call of this length launches all of an iteration; 0: each its own
+  bool readsLoss = false;   // the thread waits for its device after the forward pass
+  Ns codecNs = 0;           // before the reduction of a bucket, and after it
+  int recomputeEvery = 0;   // every n-th layer runs its forward again before its backward; 0: none
+  Ns graphNs = 0;           // one call of this length launches all of an iteration; 0: each its own
+  int pieces = 1;           // in which a bucket is reduced, one after the other
+  int besidePercent = 100;  // of backwardNs, for layers behind those of the first bucket
   std::int64_t activationBytes = 0;  // of a layer, on processors: from its forward to its backward
   Link link{.latencyNs = 5'000, .bytesPerUs = 12'500};
   int slowRank = -1;  // computes at `slowdown` percent of the time of the others

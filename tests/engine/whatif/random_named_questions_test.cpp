@@ -8,6 +8,7 @@
 #include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
+#include "analysis/engine/whatif/gradients/partition.h"
 #include "tests/engine/whatif/random_asking.h"
 #include "tests/jobsim/workloads.h"
 
@@ -92,6 +93,13 @@ class RandomNamedQuestions : public test::RandomAsking {
             jobsim::dataParallelJob(then),
             {cudaGraphs({.launchNs = then.graphNs})}};
   }
+  Asked partitioning() {
+    jobsim::DataParallel now = dataParallel();
+    now.bucketBytes -= now.bucketBytes % 12;
+    jobsim::DataParallel then = now;
+    then.pieces = from(2, 4);
+    return asked(now, then, coin(), partition(now.bucketBytes / then.pieces));
+  }
   Asked goingOn() {
     jobsim::DataParallel now = dataParallel();
     now.callNs = from(8, 200) * 1000;
@@ -110,6 +118,7 @@ TEST_F(RandomNamedQuestions, AreAnsweredAsTheSimulationDoes) {
                 {"mixed precision", &RandomNamedQuestions::mixing},
                 {"fusion", &RandomNamedQuestions::fusing},
                 {"recomputation", &RandomNamedQuestions::recomputing},
+                {"partition", &RandomNamedQuestions::partitioning},
                 {"graphs of launches", &RandomNamedQuestions::capturing},
                 {"no waits for devices", &RandomNamedQuestions::goingOn}});
 }

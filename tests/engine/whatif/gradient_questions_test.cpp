@@ -1,0 +1,154 @@
+// Questions by name: pieces of gradients, parameter servers, caches of batches, and kernels beside
+// collectives.
+#include "analysis/engine/whatif/compute/overlap_penalty.h"
+#include "analysis/engine/whatif/gradients/partition.h"
+#include "analysis/engine/whatif/load_cache.h"
+#include "tests/engine/whatif/simulated_question.h"
+#include "tests/jobsim/workloads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::whatif {
+namespace {
+
+using jobsim::dataParallelJob;
+using jobsim::hostDataParallelJob;
+using test::ask;
+using test::expectExact;
+using test::expectNear;
+using test::SimulatedJob;
+
+// Two sizes, so that the trace tells latency from bandwidth.
+jobsim::DataParallel reducing() {
+  jobsim::DataParallel of;
+  of.iterations = 8;
+  of.lossBytes = 1'000;
+  of.link = {.latencyNs = 20'000, .bytesPerUs = 6'000};
+  return of;
+}
+
+ErrorCode reasonOf(const jobsim::Job& of, const Question& question) {
+  const SimulatedJob simulated(of);
+  const Result<Answer> found = answer(simulated.database(), simulated.trace(), {question});
+  EXPECT_FALSE(found);
+  return found ? ErrorCode::Io : found.error().code;
+}
+
+TEST(Partition, PaysTheLatencyOfEachPiece) {
+  const jobsim::DataParallel now = reducing();
+  jobsim::DataParallel then = now;
+  then.pieces = 4;
+  expectNear(hostDataParallelJob(now), hostDataParallelJob(then), {partition(1'000'000)});
+  expectNear(dataParallelJob(now), dataParallelJob(then), {partition(1'000'000)});
+}
+
+TEST(Partition, NeedsBucketsAndASize) {
+  EXPECT_EQ(reasonOf(dataParallelJob(reducing()), partition(0)), ErrorCode::InvalidArgument);
+  EXPECT_EQ(reasonOf(jobsim::loaderJob({}), partition(1000)), ErrorCode::NotFound);
+}
+
+// Push and pull of a bucket through the busiest link, as a ring with a latency of this length.
+jobsim::DataParallel served(const jobsim::DataParallel& now, int servers) {
+  jobsim::DataParallel then = now;
+  const jobsim::Ns bytesNs =
+      now.link.timeOf(now.bucketBytes * std::max(now.ranks, servers) / servers);
+  then.link = {.latencyNs = (now.link.latencyNs + bytesNs) / (now.ranks - 1), .bytesPerUs = 0};
+  return then;
+}
+
+// The loss is reduced as before, behind the last bucket.
+TEST(ParameterServer, PushesAndPullsThroughTheBusiestLink) {
+  const jobsim::DataParallel now = reducing();
+  constexpr jobsim::Ns kLossNs = 6 * 20'000;
+  for (const auto build : {dataParallelJob, hostDataParallelJob})
+    for (const int servers : {1, 3, 8}) {
+      jobsim::DataParallel then = served(now, servers);
+      then.lossBytes = 0;
+      const Answer found = ask(SimulatedJob(build(now)), {parameterServer(servers)});
+      const double truth = test::meanNs(SimulatedJob(build(then))) + kLossNs;
+      EXPECT_GT(std::abs(found.baselineNs / truth - 1), 0.01);
+      EXPECT_NEAR(found.predictedNs / truth, 1, 0.005) << servers;
+      EXPECT_LE(found.lowNs, truth);
+      EXPECT_GE(found.highNs, truth);
+    }
+}
+
+TEST(ParameterServer, NeedsBucketsAndAServer) {
+  EXPECT_EQ(reasonOf(dataParallelJob(reducing()), parameterServer(0)), ErrorCode::InvalidArgument);
+  EXPECT_EQ(reasonOf(jobsim::loaderJob({}), parameterServer(1)), ErrorCode::NotFound);
+}
+
+TEST(LoadCache, MakesLoadsFaster) {
+  jobsim::Loader now;
+  jobsim::Loader then = now;
+  then.batchNs = now.batchNs / 4 + 750'000;  // three in four take 1 ms
+  for (const int workers : {0, 1}) {
+    now.workers = workers;
+    then.workers = workers;
+    expectExact(loaderJob(now), loaderJob(then), {loadCache({.hit = 0.75, .hitNs = 1'000'000})});
+  }
+}
+
+TEST(LoadCache, IsNeverSlowerThanALoad) {
+  const SimulatedJob job(jobsim::loaderJob({.workers = 0}));
+  const Answer answer = ask(job, {loadCache({.hit = 1, .hitNs = 1'000'000'000})});
+  EXPECT_EQ(answer.predictedNs, answer.baselineNs);
+}
+
+TEST(LoadCache, NeedsLoadsAndAPart) {
+  const jobsim::Job job = jobsim::loaderJob({});
+  EXPECT_EQ(reasonOf(job, loadCache({.hit = 1.1})), ErrorCode::InvalidArgument);
+  EXPECT_EQ(reasonOf(job, loadCache({.hitNs = -1})), ErrorCode::InvalidArgument);
+  EXPECT_EQ(reasonOf(dataParallelJob({}), loadCache({})), ErrorCode::NotFound);
+}
+
+// Collectives run all the time from the first bucket on.
+jobsim::DataParallel busy(int percent) {
+  jobsim::DataParallel of = reducing();
+  of.bucketBytes = 8'000'000;
+  of.besidePercent = percent;
+  return of;
+}
+
+// The time of all kernels that compute.
+double kernelNs(const SimulatedJob& job, const std::vector<std::int64_t>& durNs) {
+  double sum = 0;
+  for (graph::NodeIndex node = 0; node < job.graph().nodes(); ++node)
+    if (job.graph().kind[node] == graph::NodeKind::Kernel)
+      sum += static_cast<double>(durNs[node]);
+  return sum;
+}
+
+// Iterations wait for the collectives, so they do not become shorter.
+TEST(OverlapPenalty, IsMeasuredOnTheSameKernels) {
+  const SimulatedJob job(dataParallelJob(busy(130)));
+  const auto penalty = test::must(measureOverlapPenalty(job.database(), job.trace()));
+  EXPECT_NEAR(penalty.slowdown, 0.3, 0.01);
+  EXPECT_EQ(penalty.shapes, 1);
+  const SimulatedJob then(dataParallelJob(busy(100)));
+  const Answer found = ask(job, {noOverlapPenalty()});
+  EXPECT_NEAR(kernelNs(job, found.durNs) / kernelNs(then, then.graph().durNs), 1, 0.01);
+  EXPECT_GT(kernelNs(job, job.graph().durNs) / kernelNs(then, then.graph().durNs), 1.1);
+}
+
+TEST(OverlapPenalty, LeavesKernelsThatAreNotSlower) {
+  const Answer answer = ask(SimulatedJob(dataParallelJob(busy(100))), {noOverlapPenalty()});
+  EXPECT_EQ(answer.predictedNs, answer.baselineNs);
+  ASSERT_EQ(answer.notes.size(), 1U);
+  EXPECT_NE(answer.notes.front().find("do not measurably"), std::string::npos);
+}
+
+TEST(OverlapPenalty, NeedsKernelsWithAndWithoutCollectives) {
+  EXPECT_EQ(reasonOf(hostDataParallelJob(reducing()), noOverlapPenalty()), ErrorCode::NotFound);
+  jobsim::DataParallel of = reducing();
+  of.isOverlapped = false;
+  EXPECT_EQ(reasonOf(dataParallelJob(of), noOverlapPenalty()), ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace sonde::engine::whatif
