@@ -1,5 +1,6 @@
 #include "cli/whatif/gradient_questions.h"
 
+#include "analysis/engine/whatif/compute/next_forward.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "analysis/engine/whatif/gradients/partition.h"
@@ -74,6 +75,17 @@ Result<Question> makePartition(const NamedValues& values) {
   return whatif::partition(bytes);
 }
 
+Result<Question> makeNextForward(const NamedValues& values) {
+  whatif::NextForward of;
+  for (const auto& [key, value] : values) {
+    if (key != "size")
+      return unknownKey("next-forward", key, "size");
+    SONDE_TRY_ASSIGN(const std::uint64_t parsed, parseByteSize(value));
+    of.pieceBytes = static_cast<std::int64_t>(parsed);
+  }
+  return whatif::nextForward(of);
+}
+
 Result<Question> makeParameterServer(const NamedValues& values) {
   std::int64_t servers = 1;
   for (const auto& [key, value] : values) {
@@ -85,6 +97,10 @@ Result<Question> makeParameterServer(const NamedValues& values) {
 }
 
 constexpr std::array kGradientQuestions = {
+    NamedQuestion{"next-forward",
+                  "reduces gradients until its next forward pass needs them",
+                  "size=",
+                  makeNextForward},
     NamedQuestion{"compression",
                   "compresses gradients before it reduces them",
                   "codec=fp16,ratio=,speed=",

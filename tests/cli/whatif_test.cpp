@@ -159,6 +159,8 @@ TEST_F(WhatifVerb, NamesWhatIsWrongWithAQuestion) {
                             "cuda-graphs,launch=-1ms",
                             "cuda-graphs,calls=1",
                             "partition,size=0",
+                            "next-forward,size=0",
+                            "next-forward,size=fast",
                             "parameter-server,servers=0",
                             "parameter-server,servers=1.5",
                             "cache",
@@ -192,6 +194,7 @@ TEST_F(WhatifVerb, HasNoAnswerWithoutWhatItNeeds) {
                             "recompute,only=name:nothing",
                             "cuda-graphs",
                             "partition",
+                            "next-forward",
                             "parameter-server",
                             "no-overlap-penalty"})
     EXPECT_EQ(refused({"--ask", asked}).status, 4) << asked;

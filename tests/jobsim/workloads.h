@@ -54,6 +54,10 @@ inline DataParallel hostBound() {
 // a thread of their own, as Gloo's do.
 Job hostDataParallelJob(const DataParallel& of);
 
+// The same on devices, but each layer's optimizer runs before its next forward, which waits for its
+// own bucket alone. Whenever the network is free, it reduces the last bucket that is ready.
+Job priorityParallelJob(const DataParallel& of);
+
 // A training loop that `workers` loader threads feed through a queue. Without workers it loads the
 // batches itself.
 struct Loader {

@@ -84,6 +84,10 @@ void TransferEdits::needs(NodeIndex transfer, LaneIndex lane, std::int64_t ns) {
         {before, transfer, EdgeKind::Arrival, ns - scenario_.graph().endNs(before)});
 }
 
+void TransferEdits::delays(NodeIndex transfer, NodeIndex node) {
+  structure_.edges.push_back({transfer, node, EdgeKind::Data});
+}
+
 // It begins when the call has begun: in the node that the call begins in, or once that node's own
 // needs are met.
 void TransferEdits::needsCall(NodeIndex transfer, const CollectivePart& part) {

@@ -41,6 +41,11 @@ class TransferEdits {
                const CollectivePart& part,
                graph::NodeIndex transfer);
 
+  // The node waits for the transfer, too.
+  void delays(graph::NodeIndex transfer, graph::NodeIndex node);
+  // Nobody waits there any longer. Requires: add() was called.
+  void drop(std::uint32_t edge) { structure_.dropped[edge] = true; }
+
   // Errors are those of Scenario::restructure().
   Result<void> apply();
 

@@ -1,5 +1,6 @@
 // Questions by name: pieces of gradients, parameter servers, caches of batches, and kernels beside
 // collectives.
+#include "analysis/engine/whatif/compute/next_forward.h"
 #include "analysis/engine/whatif/compute/overlap_penalty.h"
 #include "analysis/engine/whatif/gradients/partition.h"
 #include "analysis/engine/whatif/load_cache.h"
@@ -81,6 +82,48 @@ TEST(ParameterServer, PushesAndPullsThroughTheBusiestLink) {
 TEST(ParameterServer, NeedsBucketsAndAServer) {
   EXPECT_EQ(reasonOf(dataParallelJob(reducing()), parameterServer(0)), ErrorCode::InvalidArgument);
   EXPECT_EQ(reasonOf(jobsim::loaderJob({}), parameterServer(1)), ErrorCode::NotFound);
+}
+
+// One size of buckets.
+jobsim::DataParallel reducingOnly(std::int64_t bucketBytes) {
+  jobsim::DataParallel of = reducing();
+  of.lossBytes = 0;
+  of.bucketBytes = bucketBytes;
+  return of;
+}
+
+TEST(NextForward, WaitsForItsOwnBucketAlone) {
+  for (const std::int64_t bytes : {1'000'000, 3'000'000, 8'000'000}) {
+    const jobsim::DataParallel of = reducingOnly(bytes);
+    expectNear(dataParallelJob(of), priorityParallelJob(of), {nextForward({})});
+  }
+}
+
+// Without pieces a large bucket of the last layers holds up the first layers' one.
+TEST(NextForward, GainsFromPieces) {
+  jobsim::DataParallel of = reducing();
+  of.buckets = 2;
+  of.bucketBytes = 12'000'000;
+  of.link.latencyNs = 1'000;
+  const SimulatedJob job(dataParallelJob(of));
+  const double whole = ask(job, {nextForward({})}).predictedNs;
+  const double pieces = ask(job, {nextForward({.pieceBytes = 2'000'000})}).predictedNs;
+  EXPECT_LT(pieces, 0.95 * whole);
+}
+
+TEST(NextForward, ReducesTheLastBucketThatIsReady) {
+  // Ready every 10 ns; the second one's pieces wait for the third and the fourth one.
+  const std::vector<PieceToReduce> pieces = {
+      {0, 10, 25}, {1, 20, 1}, {1, 20, 1}, {2, 30, 10}, {3, 40, 5}};
+  EXPECT_EQ(priorityOrder(pieces), (std::vector<std::size_t>{0, 3, 4, 1, 2}));
+  EXPECT_TRUE(priorityOrder({}).empty());
+}
+
+TEST(NextForward, NeedsKernelsAndASize) {
+  EXPECT_EQ(reasonOf(hostDataParallelJob(reducing()), nextForward({})), ErrorCode::NotFound);
+  EXPECT_EQ(reasonOf(jobsim::loaderJob({}), nextForward({})), ErrorCode::NotFound);
+  EXPECT_EQ(reasonOf(dataParallelJob(reducing()), nextForward({.pieceBytes = 0})),
+            ErrorCode::InvalidArgument);
 }
 
 TEST(LoadCache, MakesLoadsFaster) {
