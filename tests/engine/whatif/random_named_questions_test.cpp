@@ -5,10 +5,12 @@
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
+#include "analysis/engine/whatif/compute/next_forward.h"
 #include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "analysis/engine/whatif/gradients/partition.h"
+#include "analysis/engine/whatif/load_cache.h"
 #include "tests/engine/whatif/random_asking.h"
 #include "tests/jobsim/workloads.h"
 
@@ -100,6 +102,25 @@ class RandomNamedQuestions : public test::RandomAsking {
     then.pieces = from(2, 4);
     return asked(now, then, coin(), partition(now.bucketBytes / then.pieces));
   }
+  // Without variation, since the optimizer's kernels are others.
+  Asked forwarding() {
+    jobsim::DataParallel of = dataParallel();
+    of.lossBytes = 0;
+    return {jobsim::dataParallelJob(of), jobsim::priorityParallelJob(of), {nextForward({})}};
+  }
+  Asked caching() {
+    jobsim::Loader now;
+    now.workers = from(0, 3);
+    now.batchNs = from(1000, 8000) * 1000;
+    jobsim::Loader then = now;
+    const int percent = from(10, 100);
+    const jobsim::Ns hitNs = from(0, 1000) * 1000;
+    then.batchNs = (now.batchNs * (100 - percent) + hitNs * percent) / 100;
+    const std::uint32_t of = seed();
+    return {varied(jobsim::loaderJob(now), of),
+            varied(jobsim::loaderJob(then), of),
+            {loadCache({.hit = percent / 100.0, .hitNs = hitNs})}};
+  }
   Asked goingOn() {
     jobsim::DataParallel now = dataParallel();
     now.callNs = from(8, 200) * 1000;
@@ -119,6 +140,8 @@ TEST_F(RandomNamedQuestions, AreAnsweredAsTheSimulationDoes) {
                 {"fusion", &RandomNamedQuestions::fusing},
                 {"recomputation", &RandomNamedQuestions::recomputing},
                 {"partition", &RandomNamedQuestions::partitioning},
+                {"next forward", &RandomNamedQuestions::forwarding},
+                {"cached batches", &RandomNamedQuestions::caching},
                 {"graphs of launches", &RandomNamedQuestions::capturing},
                 {"no waits for devices", &RandomNamedQuestions::goingOn}});
 }

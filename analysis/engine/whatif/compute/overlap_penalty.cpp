@@ -212,7 +212,7 @@ Question noOverlapPenalty() {
     asking.modelError = std::max(asking.modelError, penalty.standardError);
     asking.notes.push_back(fmt::format(
         "kernels take {:.1f} % ± {:.1f} % longer while a collective runs beside them, measured on "
-        "{} kernels of the same name and grid; {} kernels then take their time alone",
+        "kernels of {} names and grids; {} kernels then take their time alone",
         100 * penalty.slowdown,
         200 * penalty.standardError,
         penalty.shapes,

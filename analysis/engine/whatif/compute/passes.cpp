@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <unordered_map>
 
 namespace sonde::engine::whatif {
@@ -64,20 +63,22 @@ void pair(const graph::Graph& graph,
           LaneIndex lane,
           const std::vector<Pass>& all,
           Passes& found) {
-  std::optional<Span> forward;
+  Span forward;
+  bool hasForward = false;
   for (const Pass& each : all) {
     if (!each.isBackward) {
-      forward = Span{forward ? forward->beginNs : each.span.beginNs, each.span.endNs};
+      forward = {hasForward ? forward.beginNs : each.span.beginNs, each.span.endNs};
+      hasForward = true;
       continue;
     }
     const graph::Lane& of = graph.lanes[lane];
     const std::uint32_t iteration = windows.at(of, each.span.beginNs);
-    if (forward && iteration != replay::kNoIteration &&
-        windows.at(of, forward->beginNs) == iteration) {
-      found.forward.push_back({iteration, lane, *forward, {}});
+    if (hasForward && iteration != replay::kNoIteration &&
+        windows.at(of, forward.beginNs) == iteration) {
+      found.forward.push_back({iteration, lane, forward, {}});
       found.backward.push_back({iteration, lane, each.span, {}});
     }
-    forward.reset();
+    hasForward = false;
   }
 }
 
