@@ -8,6 +8,7 @@
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 #include "analysis/engine/whatif/compute/overlap_penalty.h"
 #include "analysis/engine/whatif/compute/recompute.h"
+#include "analysis/engine/whatif/compute/streams.h"
 #include "analysis/engine/whatif/selector.h"
 #include "cli/text/time_span.h"
 
@@ -102,6 +103,22 @@ Result<Question> makeRecompute(const NamedValues& values) {
   return whatif::recompute(std::move(of));
 }
 
+Result<Question> makeStreams(const NamedValues& values) {
+  whatif::Streams of;
+  for (const auto& [key, value] : values) {
+    if (key == "branches") {
+      of.branches = value;
+    } else if (key == "n") {
+      SONDE_TRY_ASSIGN(of.count, wholeNumber(value));
+    } else {
+      return unknownKey("streams", key, "branches and n");
+    }
+  }
+  if (of.branches.empty())
+    return missingKey("streams", "branches", "branches=*branch*,n=2");
+  return whatif::streams(std::move(of));
+}
+
 Result<Question> makeCudaGraphs(const NamedValues& values) {
   whatif::CudaGraphs of;
   for (const auto& [key, value] : values) {
@@ -113,6 +130,8 @@ Result<Question> makeCudaGraphs(const NamedValues& values) {
 }
 
 constexpr std::array kComputeQuestions = {
+    NamedQuestion{
+        "streams", "runs branches of its model on several streams", "branches=,n=2", makeStreams},
     NamedQuestion{"no-overlap-penalty",
                   "has kernels that collectives do not slow down",
                   "",

@@ -164,6 +164,21 @@ struct Streams {
 };
 Job streamsJob(const Streams& of);
 
+// Layers with branches that all need the layer before. Each branch runs on the next of `streams`;
+// then a kernel needs them all.
+struct Branched {
+  int branches = 4;
+  int streams = 1;
+  int layers = 3;
+  int iterations = 4;
+  int kernels = 2;  // of a branch
+  Ns kernelNs = 100'000;
+  Ns longerNs = 40'000;  // each branch's kernels take this much longer than those of the one before
+  Ns joinNs = 50'000;
+  Ns callNs = 4'000;
+};
+Job branchedJob(const Branched& of);
+
 // An all-reduce made of messages, as MPI and Gloo do it. In a ring each rank sends and receives
 // 2 (ranks - 1) shares of each chunk. In a tree sums go up to rank 0, and the result down.
 struct MessageAllreduce {

@@ -2,6 +2,7 @@
 #include "analysis/engine/whatif/compute/cuda_graphs.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/recompute.h"
+#include "analysis/engine/whatif/compute/streams.h"
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/workloads.h"
 
@@ -92,6 +93,35 @@ TEST(CudaGraphs, CannotContainWaits) {
 TEST(CudaGraphs, NeedLaunches) {
   EXPECT_EQ(refusal(hostDataParallelJob({}), cudaGraphs({})), ErrorCode::NotFound);
   EXPECT_EQ(refusal(dataParallelJob({}), cudaGraphs({.launchNs = -1})), ErrorCode::InvalidArgument);
+}
+
+TEST(Streams, RunBranchesBesideEachOther) {
+  const jobsim::Branched now;
+  for (const int count : {2, 3, 4}) {
+    jobsim::Branched then = now;
+    then.streams = count;
+    expectNear(branchedJob(now), branchedJob(then), {streams({"branch*", count})});
+  }
+}
+
+// On several streams the thread cannot launch kernels fast enough.
+TEST(Streams, StillWaitForLaunches) {
+  jobsim::Branched now;
+  now.kernels = 1;
+  now.kernelNs = 30'000;
+  now.longerNs = 0;
+  now.callNs = 20'000;
+  jobsim::Branched then = now;
+  then.streams = 4;
+  expectNear(branchedJob(now), branchedJob(then), {streams({"branch*", 4})});
+}
+
+TEST(Streams, NeedBranchesThatAreIndependent) {
+  const jobsim::Job job = jobsim::branchedJob({});
+  EXPECT_EQ(refusal(job, streams({"branch*", 1})), ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(job, streams({"branch0", 2})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(job, streams({"no such name", 2})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(hostDataParallelJob({}), streams({"*", 2})), ErrorCode::NotFound);
 }
 
 }  // namespace
