@@ -86,17 +86,14 @@ Result<std::vector<SettingValue>> valuesOfSettings(const AddedQuestion& question
 
 // Every candidate can be asked.
 Result<void> checkCandidates(const AddedQuestion& question) {
-  for (const whatif::Candidate& each : question.candidates) {
-    const std::string text =
-        each.settings.empty() ? question.name : question.name + "," + each.settings;
-    const auto asked = parseAsked(text);
-    const auto values = asked ? valuesOfSettings(question, asked->values)
-                              : Result<std::vector<SettingValue>>(asked.error());
-    if (!values)
-      return Error{
-          ErrorCode::InvalidArgument,
-          fmt::format("{}: candidate '{}': {}", question.origin, text, values.error().message)};
-  }
+  for (const whatif::Candidate& each : question.candidates)
+    if (const auto made = makeCandidate(question, each); !made)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{}: candidate '{},{}': {}",
+                               question.origin,
+                               question.name,
+                               each.settings,
+                               made.error().message)};
   return {};
 }
 
@@ -154,6 +151,14 @@ Result<AddedQuestions> loadAdded(const std::vector<std::string>& plugins) {
 Result<whatif::Question> makeAdded(const AddedQuestion& question, const NamedValues& values) {
   SONDE_TRY_ASSIGN(std::vector<SettingValue> parsed, valuesOfSettings(question, values));
   return question.make(std::move(parsed));
+}
+
+Result<whatif::Question> makeCandidate(const AddedQuestion& question,
+                                       const whatif::Candidate& candidate) {
+  if (candidate.settings.empty())
+    return makeAdded(question, {});
+  SONDE_TRY_ASSIGN(const NamedValues values, parseNamedValues(candidate.settings));
+  return makeAdded(question, values);
 }
 
 }  // namespace sonde::cli

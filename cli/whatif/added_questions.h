@@ -19,4 +19,8 @@ Result<AddedQuestions> loadAdded(const std::vector<std::string>& plugins);
 Result<engine::whatif::Question> makeAdded(const engine::whatif::AddedQuestion& question,
                                            const NamedValues& values);
 
+// The question as a candidate asks it. Errors as above.
+Result<engine::whatif::Question> makeCandidate(const engine::whatif::AddedQuestion& question,
+                                               const engine::whatif::Candidate& candidate);
+
 }  // namespace sonde::cli

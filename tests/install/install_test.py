@@ -78,6 +78,8 @@ def check_plugin(prefix, work):
     commands = page.split("```sh\n")[1].split("```")[0]
     environment = {**os.environ, "CPATH": str(prefix / "include"), "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
     run("sh", "-e", "-c", commands, cwd=examples, env=environment)
+    run("cc", "-shared", "-fPIC", "-O2", "-o", "libcached_loads.so", "cached_loads.c", cwd=examples, env=environment)
+    run(prefix / "bin" / "sonde", "whatif", "--plugin", examples / "libcached_loads.so", "--list")
     found = rows(prefix / "bin" / "sonde", examples / "bounce.sonde",
                  "SELECT name, count(*) FROM v_slice WHERE category = 'simulator' GROUP BY name ORDER BY name")
     assert found == ["ballsim_create,1", "ballsim_step,100"], found
