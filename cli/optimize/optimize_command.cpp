@@ -10,6 +10,7 @@
 #include "cli/text/byte_size.h"
 #include "cli/text/table.h"
 #include "cli/text/time_span.h"
+#include "cli/whatif/added_questions.h"
 
 #include <fmt/format.h>
 
@@ -51,6 +52,26 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+// A family for each question of plugins that has candidates.
+Result<std::vector<optimise::Family>> pluginFamilies(const std::vector<std::string>& plugins) {
+  SONDE_TRY_ASSIGN(const AddedQuestions added, loadAdded(plugins));
+  std::vector<optimise::Family> families;
+  for (const engine::whatif::AddedQuestion& question : added) {
+    optimise::Family family{question.name};
+    for (const engine::whatif::Candidate& candidate : question.candidates) {
+      optimise::Change change;
+      change.what = "the job then " + question.help;
+      change.setting = candidate.advice;
+      change.question = fmt::format("--ask {},{}", question.name, candidate.settings);
+      SONDE_TRY_ASSIGN(change.ask, makeCandidate(question, candidate));
+      family.changes.push_back(std::move(change));
+    }
+    if (!family.changes.empty())
+      families.push_back(std::move(family));
+  }
+  return families;
+}
+
 class OptimizeCommand : public Command {
  public:
   const char* name() const override { return "optimize"; }
@@ -76,8 +97,11 @@ class OptimizeCommand : public Command {
     app.add_option(
            "--memory", memory_, "the most that a device, or a process without one, may hold")
         ->type_name("SIZE");
-    app.add_option("--model", model_, "use the models of collectives in this file")
-        ->type_name("MODEL");
+    app.add_option("--plugin", plugins_, "load questions from a shared object; repeatable")
+        ->type_name("FILE.so")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option("--model", model_, "use the models in this file")->type_name("MODEL");
     addFormatOption(app, format_);
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
@@ -93,6 +117,7 @@ class OptimizeCommand : public Command {
   std::vector<std::string> questions_;
   std::string budget_ = "60s";
   std::string memory_;
+  std::vector<std::string> plugins_;
   std::string model_;
   Format format_ = Format::Table;
   std::vector<std::string> traces_;
@@ -101,7 +126,8 @@ class OptimizeCommand : public Command {
 Result<optimise::PlanOptions> OptimizeCommand::options() const {
   optimise::PlanOptions options;
   options.questions = questions_;
-  SONDE_TRY(optimise::checkNames(questions_));
+  SONDE_TRY_ASSIGN(options.more, pluginFamilies(plugins_));
+  SONDE_TRY(optimise::checkNames(questions_, options.more));
   const auto ns = parseTimeSpan(budget_);
   if (!ns)
     return Error{ns.error().code, "--budget: " + ns.error().message};

@@ -209,5 +209,15 @@ TEST_F(WhatifPlugin, IsRefusedByName) {
       << "no trace";
 }
 
+TEST_F(WhatifPlugin, OptimizeTriesItsCandidates) {
+  const std::string trace = traceOf(loading(), "loads.sonde");
+  const json plan = jsonOf(sonde(
+      {"optimize", trace, "--plugin", kCache, "--questions", "cached-loads", "--format", "json"}));
+  ASSERT_EQ(plan["plan"].size(), 1U);
+  EXPECT_THAT(plan["plan"][0]["question"].get<std::string>(), HasSubstr("--ask cached-loads,hit="));
+  EXPECT_LT(plan["together_ns"], plan["baseline_ns"]);
+  EXPECT_EQ(sonde({"optimize", trace, "--questions", "cached-loads"}).status, 2);
+}
+
 }  // namespace
 }  // namespace sonde::cli

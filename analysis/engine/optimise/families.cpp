@@ -4,9 +4,11 @@
 #include "analysis/engine/optimise/pipeline_changes.h"
 #include "analysis/engine/whatif/compute/accumulation.h"
 #include "analysis/engine/whatif/compute/batch_size.h"
+#include "analysis/engine/whatif/compute/cuda_graphs.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
+#include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/network/network.h"
@@ -16,6 +18,7 @@
 #include "base/suggest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -106,6 +109,14 @@ Result<Family> optimizerChanges(const AskedJob&) {
                  .ask = whatif::fusion(whatif::Fusion::Optimizer)});
 }
 
+Result<Family> graphChanges(const AskedJob&) {
+  return single("cuda-graphs",
+                {.what = "launch the kernels of an iteration as one graph",
+                 .setting = "torch.cuda.make_graphed_callables(model, …)",
+                 .question = "--ask cuda-graphs",
+                 .ask = whatif::cudaGraphs({})});
+}
+
 Result<Family> precisionChanges(const AskedJob&) {
   return single("mixed-precision",
                 {.what = "compute with numbers of two bytes",
@@ -183,18 +194,36 @@ Result<Family> splitChanges(const AskedJob&) {
   return family;
 }
 
+// Of a layer that is computed again only its input is kept.
+Result<Family> recomputeChanges(const AskedJob&) {
+  constexpr double kKept = 0.2;  // an assumption
+  Family family{"recompute"};
+  family.ideal = asItIs;
+  for (const double share : {0.5, 1.0})
+    family.changes.push_back(
+        {.what = fmt::format("compute the activations of {} layers again in the backward pass",
+                             share < 1 ? "half of the" : "all"),
+         .setting = "torch.utils.checkpoint.checkpoint(layer, …)",
+         .question = fmt::format("--ask recompute,share={:g}", share),
+         .ask = whatif::recompute({.share = share}),
+         .activations = 1 - share * (1 - kKept)});
+  return family;
+}
+
 }  // namespace
 
 const std::vector<FamilyKind>& familyKinds() {
   static const std::vector<FamilyKind> kinds = {
       {"pipeline", true, pipelineChanges},
       {"split-batch", false, splitChanges},
+      {"recompute", false, recomputeChanges},
       {"batch", false, batchChanges},
       {"accumulation", false, accumulationChanges},
       {"workers", true, workerChanges},
       {"no-host-syncs", true, hostSyncChanges},
       {"fusion", true, fusionChanges},
       {"fused-optimizer", true, optimizerChanges},
+      {"cuda-graphs", true, graphChanges},
       {"mixed-precision", true, precisionChanges},
       {"bucket-size", true, bucketChanges, allBucketChanges},
       {"compression", true, compressionChanges},
@@ -202,13 +231,12 @@ const std::vector<FamilyKind>& familyKinds() {
   return kinds;
 }
 
-Result<void> checkNames(const std::vector<std::string>& names) {
+Result<void> checkNames(const std::vector<std::string>& names, const std::vector<Family>& more) {
   std::vector<std::string> known;
-  std::string all;
-  for (const FamilyKind& kind : familyKinds()) {
+  for (const FamilyKind& kind : familyKinds())
     known.emplace_back(kind.name);
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", kind.name);
-  }
+  for (const Family& family : more)
+    known.push_back(family.name);
   for (const std::string& each : names) {
     if (std::find(known.begin(), known.end(), each) != known.end())
       continue;
@@ -217,7 +245,7 @@ Result<void> checkNames(const std::vector<std::string>& names) {
                  fmt::format("there is no question '{}'{}: use {}",
                              each,
                              nearest.empty() ? "" : fmt::format(", perhaps '{}'", nearest),
-                             all)};
+                             fmt::join(known, ", "))};
   }
   return {};
 }

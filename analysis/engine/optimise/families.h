@@ -25,7 +25,7 @@ struct FamilyKind {
 // In the order in which their questions are asked of a job.
 const std::vector<FamilyKind>& familyKinds();
 
-// InvalidArgument: a kind has none of these names.
-Result<void> checkNames(const std::vector<std::string>& names);
+// InvalidArgument: neither a kind nor one of `more` has one of these names.
+Result<void> checkNames(const std::vector<std::string>& names, const std::vector<Family>& more);
 
 }  // namespace sonde::engine::optimise

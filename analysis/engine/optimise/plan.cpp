@@ -28,7 +28,6 @@ class Planner {
     if (options_.memoryBytes) {
       SONDE_TRY_ASSIGN(plan_.memory, readMemoryNeed(job_.trace(), job_.job()));
     }
-    families_ = options_.more;
     SONDE_TRY(makeFamilies());
     SONDE_TRY_ASSIGN(found_, search(space()));
     SONDE_TRY(checkFound());
@@ -44,17 +43,20 @@ class Planner {
     return plan_.memory && plan_.memory->peakBytes > *options_.memoryBytes;
   }
 
-  bool isWanted(const FamilyKind& kind) const {
+  bool isWanted(const std::string& name, bool isDefault) const {
     const auto& names = options_.questions;
     if (names.empty())
-      return kind.isDefault || (isTooLarge() && std::string(kind.name) == "split-batch");
-    return std::find(names.begin(), names.end(), kind.name) != names.end();
+      return isDefault || (isTooLarge() && (name == "split-batch" || name == "recompute"));
+    return std::find(names.begin(), names.end(), name) != names.end();
   }
 
   Result<void> makeFamilies() {
-    SONDE_TRY(checkNames(options_.questions));
+    SONDE_TRY(checkNames(options_.questions, options_.more));
+    for (const Family& family : options_.more)
+      if (isWanted(family.name, true))
+        families_.push_back(family);
     for (const FamilyKind& kind : familyKinds()) {
-      if (!isWanted(kind))
+      if (!isWanted(kind.name, kind.isDefault))
         continue;
       const bool isWhole = !options_.use.chain && kind.makeWhole != nullptr;
       auto family = isWhole ? kind.makeWhole(job_) : kind.make(job_);
