@@ -1,6 +1,7 @@
 #include "cli/whatif/job_questions.h"
 
 #include "analysis/engine/whatif/load_cache.h"
+#include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/network/network.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/ranks/ranks.h"
@@ -46,6 +47,19 @@ Result<Question> makeCache(const NamedValues& values) {
   if (!values.contains("hit"))
     return missingKey("cache", "hit", "hit=90%,time=1ms");
   return whatif::loadCache(of);
+}
+
+Result<Question> makeWorkers(const NamedValues& values) {
+  std::int64_t workers = 0;
+  std::int64_t prefetch = whatif::kPrefetch;
+  for (const auto& [key, value] : values) {
+    if (key != "n" && key != "prefetch")
+      return unknownKey("workers", key, "n and prefetch");
+    SONDE_TRY_ASSIGN((key == "n" ? workers : prefetch), wholeNumber(value));
+  }
+  if (!values.contains("n"))
+    return missingKey("workers", "n", "n=4,prefetch=2");
+  return whatif::loaderWorkers(workers, prefetch);
 }
 
 Result<Question> makeRanks(const NamedValues& values) {
@@ -108,6 +122,7 @@ constexpr std::array kJobQuestions = {
                   "schedule=,microbatches=,chunks=,batch=",
                   makePipeline},
     NamedQuestion{"ranks", "has more or fewer ranks", "n=,batch=rank,cores=", makeRanks},
+    NamedQuestion{"workers", "has other loader workers", "n=,prefetch=2", makeWorkers},
 };
 
 }  // namespace

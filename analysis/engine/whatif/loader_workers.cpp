@@ -20,7 +20,6 @@ using graph::kNoNode;
 using graph::LaneIndex;
 using graph::NodeIndex;
 
-constexpr std::int64_t kPrefetch = 2;      // batches of a worker, as PyTorch's default
 constexpr std::int64_t kTakeNs = 200'000;  // to take a batch from a worker, if nothing shows it
 constexpr double kModelError = 0.05;
 
@@ -36,6 +35,7 @@ class Workers {
           const LaneLookup& lookup,
           const RankLoads& of,
           std::int64_t workers,
+          std::int64_t prefetch,
           Scenario::Structure& structure,
           std::vector<Batch>& batches)
       : scenario_(scenario),
@@ -43,6 +43,7 @@ class Workers {
         lookup_(lookup),
         of_(of),
         workers_(workers),
+        prefetch_(prefetch),
         structure_(structure),
         batches_(batches) {}
 
@@ -138,8 +139,9 @@ class Workers {
       const auto workers = static_cast<std::size_t>(workers_);
       if (i >= workers)
         structure_.edges.push_back({static_cast<NodeIndex>(node - workers), node, EdgeKind::Order});
-      if (i >= kPrefetch * workers)
-        needTake(of_.loads[i - kPrefetch * workers], node);
+      const std::size_t ahead = static_cast<std::size_t>(prefetch_) * workers;
+      if (i >= ahead)
+        needTake(of_.loads[i - ahead], node);
       const auto [first, last] = nodesOf(of_.loads[i]);
       if (first < last)
         structure_.edges.push_back({node, first, EdgeKind::Message});
@@ -158,14 +160,17 @@ class Workers {
   const LaneLookup& lookup_;
   const RankLoads& of_;
   std::int64_t workers_;
+  std::int64_t prefetch_;
   Scenario::Structure& structure_;
   std::vector<Batch>& batches_;
 };
 
 }  // namespace
 
-Question loaderWorkers(std::int64_t workers) {
-  return [workers](Asking& asking) -> Result<void> {
+Question loaderWorkers(std::int64_t workers, std::int64_t prefetch) {
+  return [workers, prefetch](Asking& asking) -> Result<void> {
+    if (prefetch < 1)
+      return Error{ErrorCode::InvalidArgument, "a worker is at least one batch ahead"};
     Scenario& scenario = asking.scenario;
     const LaneLookup lookup(scenario.graph());
     SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks,
@@ -178,7 +183,7 @@ Question loaderWorkers(std::int64_t workers) {
     Scenario::Structure structure;
     std::vector<Batch> batches;
     for (const RankLoads& each : ranks)
-      Workers(scenario, lookup, each, workers, structure, batches).change();
+      Workers(scenario, lookup, each, workers, prefetch, structure, batches).change();
     SONDE_TRY(scenario.restructure(structure));
     for (const Batch& each : batches)
       scenario.setNode(each.node, each.ns, Origin::Scaled);
@@ -188,7 +193,7 @@ Question loaderWorkers(std::int64_t workers) {
           "each of the {} workers of a rank has a processor of its own, and loads up to {} batches "
           "ahead",
           workers,
-          kPrefetch));
+          prefetch));
     return {};
   };
 }

@@ -7,9 +7,11 @@
 
 namespace sonde::engine::whatif {
 
-// Each rank has `workers` processes that load its batches in turns, each two batches ahead; with 0
-// the rank loads them itself. Each worker has a processor of its own. NotFound: the trace has no
-// loads.
-Question loaderWorkers(std::int64_t workers);
+inline constexpr std::int64_t kPrefetch = 2;  // batches of a worker, as PyTorch's default
+
+// Each rank has `workers` processes that load its batches in turns, each `prefetch` batches ahead;
+// with 0 the rank loads them itself. Each worker has a processor of its own. NotFound: the trace
+// has no loads. InvalidArgument: a worker is less than one batch ahead.
+Question loaderWorkers(std::int64_t workers, std::int64_t prefetch = kPrefetch);
 
 }  // namespace sonde::engine::whatif

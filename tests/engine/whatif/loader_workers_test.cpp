@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <variant>
 
 namespace sonde::engine::whatif {
 namespace {
@@ -33,6 +34,39 @@ TEST(LoaderWorkers, MoreOrFewerThanNow) {
     EXPECT_NEAR(answer.predictedNs / (truth + taking), 1, 0.01)
         << now << " to " << then << " p " << answer.predictedNs << " t " << truth;
   }
+}
+
+// Every eighth batch takes nine times as long as the others.
+jobsim::Job withSlowBatches(int workers, int prefetch) {
+  jobsim::Loader of;
+  of.workers = workers;
+  of.prefetch = prefetch;
+  of.iterations = 400;
+  of.batchNs = 800'000;
+  of.stepNs += workers > 0 ? 200'000 : 0;  // to take a batch
+  jobsim::Job job = jobsim::loaderJob(of);
+  for (jobsim::Thread& thread : job.threads) {
+    int batch = 0;
+    for (jobsim::Op& op : thread.program)
+      if (auto* compute = std::get_if<jobsim::Compute>(&op);
+          compute != nullptr && compute->name == "decode" && batch++ % 8 == 0)
+        compute->ns *= 9;
+  }
+  return job;
+}
+
+// Only a worker that is far ahead hides a slow batch.
+TEST(LoaderWorkers, AreFartherAhead) {
+  const SimulatedJob now(withSlowBatches(0, 1));
+  double before = ask(now, {loaderWorkers(1, 1)}).predictedNs;
+  for (const int prefetch : {2, 3, 4}) {
+    const double truth = meanNs(SimulatedJob(withSlowBatches(1, prefetch - 1)));
+    const double predicted = ask(now, {loaderWorkers(1, prefetch)}).predictedNs;
+    EXPECT_NEAR(predicted / truth, 1, 0.02) << prefetch;
+    EXPECT_LT(predicted, 0.99 * before);
+    before = predicted;
+  }
+  EXPECT_FALSE(answer(now.database(), now.trace(), {loaderWorkers(1, 0)}));
 }
 
 TEST(LoaderWorkers, NeedsLoads) {
