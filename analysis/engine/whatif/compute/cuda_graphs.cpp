@@ -94,7 +94,8 @@ class Graphs {
           return Error{
               ErrorCode::InvalidArgument,
               fmt::format("{} waits for its device between the launches of iteration {}, which a "
-                          "graph cannot contain: ask no-host-syncs first",
+                          "graph cannot contain: no-host-syncs leaves out all waits but an "
+                          "iteration's last one",
                           graph::entityOf(graph().lanes[lane]),
                           iterations_[iteration].number)};
     return {};
