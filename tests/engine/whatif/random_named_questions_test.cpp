@@ -2,6 +2,7 @@
 #include "analysis/engine/whatif/compute/accumulation.h"
 #include "analysis/engine/whatif/compute/batch_size.h"
 #include "analysis/engine/whatif/compute/cuda_graphs.h"
+#include "analysis/engine/whatif/compute/device.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
@@ -67,6 +68,21 @@ class RandomNamedQuestions : public test::RandomAsking {
     then.backwardNs = now.backwardNs / 3;
     then.activationNs = now.activationNs / 2;
     return asked(now, then, true, mixedPrecision({}));
+  }
+  Asked moving() {
+    const double bandwidth = static_cast<double>(from(5, 40)) / 10;
+    const double flops = static_cast<double>(from(5, 80)) / 10;
+    const auto over = [](std::int64_t ns, double times) {
+      return std::llround(static_cast<double>(ns) / times);
+    };
+    jobsim::DataParallel now = dataParallel();
+    now.activations = from(0, 3);
+    jobsim::DataParallel then = now;
+    then.forwardNs = over(now.forwardNs, flops);
+    then.backwardNs = over(now.backwardNs, flops);
+    then.activationNs = over(now.activationNs, bandwidth);
+    then.optimizerNs = over(now.optimizerNs, bandwidth);
+    return asked(now, then, true, device({.bandwidth = bandwidth, .flops = flops}));
   }
   // Without variation, since the longest one of a group remains.
   Asked fusing() {
@@ -143,7 +159,8 @@ TEST_F(RandomNamedQuestions, AreAnsweredAsTheSimulationDoes) {
                 {"next forward", &RandomNamedQuestions::forwarding},
                 {"cached batches", &RandomNamedQuestions::caching},
                 {"graphs of launches", &RandomNamedQuestions::capturing},
-                {"no waits for devices", &RandomNamedQuestions::goingOn}});
+                {"no waits for devices", &RandomNamedQuestions::goingOn},
+                {"another device", &RandomNamedQuestions::moving}});
 }
 
 }  // namespace
