@@ -194,7 +194,7 @@ Result<Family> splitChanges(const AskedJob&) {
   return family;
 }
 
-// Of a layer that is computed again only its input is kept.
+// A layer that is computed again keeps only its input.
 Result<Family> recomputeChanges(const AskedJob&) {
   constexpr double kKept = 0.2;  // an assumption
   Family family{"recompute"};
