@@ -65,20 +65,20 @@ std::string shown(const char* title, Table table, const std::vector<std::string>
 }
 
 std::string summaryOf(const Plan& plan) {
+  const std::string now = fmt::format("{} takes {}",
+                                      plan.iterations == 0 ? "the whole trace" : "an iteration",
+                                      humanDuration(rounded(plan.baselineNs)));
   if (plan.changes.empty())
-    return fmt::format(
-        "an iteration takes {}; no change that was tried saves more than 1 % of it\n",
-        humanDuration(rounded(plan.baselineNs)));
+    return now + "; no change that was tried saves more than 1 % of it\n";
   const std::string samples =
       plan.samples == 1 ? "" : fmt::format(" with {:g} times as many samples", plan.samples);
-  return fmt::format(
-      "an iteration takes {}, and {} with the plan{} (between {} and {}): {:.2f} times as fast\n",
-      humanDuration(rounded(plan.baselineNs)),
-      humanDuration(rounded(plan.together.ns)),
-      samples,
-      humanDuration(rounded(plan.together.lowNs)),
-      humanDuration(rounded(plan.together.highNs)),
-      speedupOf(plan));
+  return fmt::format("{}, and {} with the plan{} (between {} and {}): {:.2f} times as fast\n",
+                     now,
+                     humanDuration(rounded(plan.together.ns)),
+                     samples,
+                     humanDuration(rounded(plan.together.lowNs)),
+                     humanDuration(rounded(plan.together.highNs)),
+                     speedupOf(plan));
 }
 
 nlohmann::json memoryOf(const Plan& plan) {
@@ -116,6 +116,7 @@ Table planTable(const Plan& plan) {
 
 nlohmann::json jsonOf(const Plan& plan, double seconds) {
   return {{"schema", 1},
+          {"iterations", plan.iterations},
           {"baseline_ns", rounded(plan.baselineNs)},
           {"plan", rowsAsObjects(planTable(plan))},
           {"questions", plan.questions},

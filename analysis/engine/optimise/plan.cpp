@@ -24,6 +24,7 @@ class Planner {
   Planner(const whatif::AskedJob& job, const PlanOptions& options) : job_(job), options_(options) {}
 
   Result<Plan> run() {
+    plan_.iterations = job_.iterations();
     plan_.baselineNs = job_.baselineNs();
     if (options_.memoryBytes) {
       SONDE_TRY_ASSIGN(plan_.memory, readMemoryNeed(job_.trace(), job_.job()));

@@ -72,6 +72,7 @@ struct LeftOut {
 };
 
 struct Plan {
+  std::int64_t iterations = 0;  // 0: the job has none, and times are those of the whole trace
   double baselineNs = 0;
   std::vector<PlannedChange> changes;  // those that save most in the plan come first
   // The options of `sonde whatif` that ask for the whole plan, in the order in which they apply.

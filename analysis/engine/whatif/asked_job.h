@@ -21,6 +21,7 @@ class AskedJob {
                                graph::TraceGraph job,
                                models::ModelSet models = {});
 
+  std::int64_t iterations() const noexcept { return iterations_; }  // as of Answer
   double baselineNs() const noexcept { return baselineNs_; }
   const store::Database& trace() const noexcept { return *trace_; }
   const Scenario& measured() const noexcept { return measured_; }
