@@ -168,7 +168,7 @@ int OptimizeCommand::run() {
   auto options = this->options();
   if (!options)
     return fail(name(), options.error());
-  const auto models = model_.empty() ? Result(engine::models::ModelSet()) : readModelFile(model_);
+  const auto models = givenModels(model_);
   if (!models)
     return fail(name(), models.error());
   auto job = Job::open(name(), traces_);

@@ -216,4 +216,8 @@ Result<ModelSet> readModelFile(const std::string& path) {
   return found;
 }
 
+Result<ModelSet> givenModels(const std::string& path) {
+  return path.empty() ? Result(ModelSet()) : readModelFile(path);
+}
+
 }  // namespace sonde::cli

@@ -14,5 +14,7 @@ std::string modelFileOf(const engine::models::ModelSet& fitted);
 // Io, Corrupt: the file cannot be read or is not such a file; the message has its name and the key
 // that is missing or wrong.
 Result<engine::models::ModelSet> readModelFile(const std::string& path);
+// The same of an option `--model`; without it none.
+Result<engine::models::ModelSet> givenModels(const std::string& path);
 
 }  // namespace sonde::cli

@@ -165,7 +165,7 @@ int WhatifCommand::run() {
 }
 
 int WhatifCommand::answerQuestions(const std::vector<whatif::Question>& questions) {
-  const auto models = model_.empty() ? Result(engine::models::ModelSet()) : readModelFile(model_);
+  const auto models = givenModels(model_);
   if (!models)
     return fail(name(), models.error());
   auto job = Job::open(name(), traces_);
