@@ -35,6 +35,7 @@ void addRow(Table& table, const char* kind, const std::string& size, const Measu
 
 models::KernelModel fitWorks(const std::vector<MeasuredWork>& measured) {
   std::vector<models::KernelPoint> points;
+  points.reserve(measured.size());
   for (const MeasuredWork& each : measured)
     points.push_back({each.work, each.time.ns});
   return fitKernels(points, false);
@@ -44,6 +45,7 @@ models::KernelModel fitWorks(const std::vector<MeasuredWork>& measured) {
 models::OpModel fitRing(const std::string& op, const std::vector<MeasuredMessage>& measured) {
   constexpr std::int64_t kRanks = 2;
   std::vector<models::CollectivePoint> points;
+  points.reserve(measured.size());
   for (const MeasuredMessage& each : measured) {
     const auto cost = models::costOf(op, kRanks * each.bytes, kRanks);
     points.push_back({cost, cost.steps * each.time.ns, 1, kRanks});

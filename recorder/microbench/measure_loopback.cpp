@@ -83,6 +83,27 @@ Result<std::pair<Socket, Socket>> connectedPair() {
   return std::pair(std::move(client), std::move(server));
 }
 
+Result<MeasuredMessage> measureMessage(std::int64_t bytes, std::chrono::nanoseconds budget) {
+  SONDE_TRY_ASSIGN(auto sockets, connectedPair());
+  std::vector<char> message(static_cast<std::size_t>(bytes), 1);
+  std::thread echo([&server = sockets.second, bytes] {
+    std::vector<char> held(static_cast<std::size_t>(bytes));
+    while (receiveAll(server, held) && sendAll(server, held)) {
+    }
+  });
+  bool isWhole = true;
+  MeasuredTime time = measure(budget, [&] {
+    isWhole = isWhole && sendAll(sockets.first, message) && receiveAll(sockets.first, message);
+  });
+  shutdown(sockets.first.get(), SHUT_RDWR);
+  echo.join();
+  if (!isWhole)
+    return socketError("the connection broke");
+  for (double* each : {&time.ns, &time.lowNs, &time.highNs})
+    *each /= 2;
+  return MeasuredMessage{bytes, time};
+}
+
 }  // namespace
 
 Result<std::vector<MeasuredMessage>> measureLoopback(std::chrono::nanoseconds budgetOfEach) {
@@ -90,24 +111,8 @@ Result<std::vector<MeasuredMessage>> measureLoopback(std::chrono::nanoseconds bu
   constexpr std::int64_t kMost = std::int64_t{4} << 20;
   std::vector<MeasuredMessage> found;
   for (std::int64_t bytes = kLeast; bytes <= kMost; bytes *= 4) {
-    SONDE_TRY_ASSIGN(auto sockets, connectedPair());
-    std::vector<char> message(static_cast<std::size_t>(bytes), 1);
-    std::thread echo([&server = sockets.second, bytes] {
-      std::vector<char> held(static_cast<std::size_t>(bytes));
-      while (receiveAll(server, held) && sendAll(server, held)) {
-      }
-    });
-    bool isWhole = true;
-    MeasuredTime time = measure(budgetOfEach, [&] {
-      isWhole = isWhole && sendAll(sockets.first, message) && receiveAll(sockets.first, message);
-    });
-    shutdown(sockets.first.get(), SHUT_RDWR);
-    echo.join();
-    if (!isWhole)
-      return socketError("the connection broke");
-    for (double* each : {&time.ns, &time.lowNs, &time.highNs})
-      *each /= 2;
-    found.push_back({bytes, time});
+    SONDE_TRY_ASSIGN(const MeasuredMessage measured, measureMessage(bytes, budgetOfEach));
+    found.push_back(measured);
   }
   return found;
 }

@@ -70,6 +70,23 @@ bool ShardSearch::hasRoom(const ShardLoads& loads, std::size_t rank, double byte
   return loads.bytes(rank) + bytes <= problem_.bytesPerRank;
 }
 
+std::optional<std::size_t> ShardSearch::cheapestRank(std::size_t table, ShardLoads& loads) const {
+  std::optional<std::size_t> chosen;
+  Rating least;
+  for (std::size_t rank = 0; rank < problem_.ranks; ++rank) {
+    if (!hasRoom(loads, rank, problem_.tables[table].bytes))
+      continue;
+    loads.add(table, rank);
+    const Rating rating = ratingOf(loads);
+    loads.remove(table, rank);
+    if (!chosen || isBetter(rating, least)) {
+      chosen = rank;
+      least = rating;
+    }
+  }
+  return chosen;
+}
+
 std::optional<std::vector<std::size_t>> ShardSearch::place(
     double (*size)(const ShardingProblem::Table&)) const {
   std::vector<std::size_t> order(problem_.tables.size());
@@ -80,19 +97,7 @@ std::optional<std::vector<std::size_t>> ShardSearch::place(
   ShardLoads loads(problem_);
   std::vector<std::size_t> rankOf(order.size());
   for (const std::size_t table : order) {
-    std::optional<std::size_t> chosen;
-    Rating least;
-    for (std::size_t rank = 0; rank < problem_.ranks; ++rank) {
-      if (!hasRoom(loads, rank, problem_.tables[table].bytes))
-        continue;
-      loads.add(table, rank);
-      const Rating rating = ratingOf(loads);
-      loads.remove(table, rank);
-      if (!chosen || isBetter(rating, least)) {
-        chosen = rank;
-        least = rating;
-      }
-    }
+    const std::optional<std::size_t> chosen = cheapestRank(table, loads);
     if (!chosen)
       return std::nullopt;
     loads.add(table, *chosen);

@@ -42,6 +42,8 @@ class ShardSearch {
   // By descending size; nullopt: a table found no rank with memory for it.
   std::optional<std::vector<std::size_t>> place(
       double (*size)(const ShardingProblem::Table&)) const;
+  // Where the table costs least beside those that have a rank; nullopt: no rank has memory for it.
+  std::optional<std::size_t> cheapestRank(std::size_t table, ShardLoads& loads) const;
   void improve(std::vector<std::size_t>& rankOf) const;
   bool moveOne(std::vector<std::size_t>& rankOf, ShardLoads& loads) const;
   bool swapTwo(std::vector<std::size_t>& rankOf, ShardLoads& loads) const;

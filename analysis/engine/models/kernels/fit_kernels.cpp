@@ -105,6 +105,7 @@ KernelModel fitRoofline(const std::vector<KernelPoint>& points) {
   if (points.size() == 1)
     return proportional(points.front());
   std::vector<double> intensities;
+  intensities.reserve(points.size());
   for (const KernelPoint& each : points)
     intensities.push_back(each.work.flops / each.work.bytes);
   std::vector<double> sorted = intensities;
@@ -121,6 +122,7 @@ KernelModel fitRoofline(const std::vector<KernelPoint>& points) {
   bool hasBest = false;
   for (const double ridge : ridges) {
     std::vector<bool> isArithmetic;
+    isArithmetic.reserve(points.size());
     for (const double each : intensities)
       isArithmetic.push_back(each > ridge);
     const auto found = rooflineFrom(points, std::move(isArithmetic));

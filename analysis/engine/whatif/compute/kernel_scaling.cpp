@@ -24,6 +24,7 @@ double ridgeOf(const DevicePeaks& device, const ScaledKernel& kernel) {
 double fixedNsOf(const std::vector<ScaledKernel>& kernels) {
   constexpr double kMost = 5'000;
   std::vector<double> times;
+  times.reserve(kernels.size());
   for (const ScaledKernel& each : kernels)
     times.push_back(each.ns);
   const auto first = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 100);
