@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::cli {
@@ -24,13 +25,21 @@ constexpr std::chrono::milliseconds kOfProduct{250};
 constexpr std::chrono::milliseconds kOfCopy{200};
 constexpr std::chrono::milliseconds kOfMessage{150};
 
-void addRow(Table& table, const char* kind, const std::string& size, const MeasuredTime& time) {
+// `flops` and `bytes` of a run; 0: not what it measures.
+void addRow(Table& table,
+            const char* kind,
+            const std::string& size,
+            const MeasuredTime& time,
+            std::pair<double, double> flopsAndBytes) {
+  const auto speed = [&](double amount) { return amount > 0 ? Cell(amount / time.ns) : Cell(); };
   table.rows.push_back({Cell(std::string(kind)),
                         Cell(size),
                         Cell(time.runs),
                         Cell(static_cast<std::int64_t>(std::llround(time.ns))),
                         Cell(static_cast<std::int64_t>(std::llround(time.lowNs))),
-                        Cell(static_cast<std::int64_t>(std::llround(time.highNs)))});
+                        Cell(static_cast<std::int64_t>(std::llround(time.highNs))),
+                        speed(flopsAndBytes.first),
+                        speed(flopsAndBytes.second)});
 }
 
 models::KernelModel fitWorks(const std::vector<MeasuredWork>& measured) {
@@ -62,17 +71,23 @@ Result<MachineModels> measureMachine() {
                          countColumn("runs", "runs"),
                          durationColumn("ns", "time"),
                          durationColumn("low_ns", "first tenth"),
-                         durationColumn("high_ns", "last tenth")};
+                         durationColumn("high_ns", "last tenth"),
+                         realColumn("gflop_per_s", "GFLOP/s"),
+                         realColumn("gbyte_per_s", "GB/s")};
   const std::vector<MeasuredWork> products = microbench::measureProducts(kOfProduct);
   const std::vector<MeasuredWork> copies = microbench::measureCopies(kOfCopy);
   SONDE_TRY_ASSIGN(const std::vector<MeasuredMessage> messages,
                    microbench::measureLoopback(kOfMessage));
   for (const MeasuredWork& each : products)
-    addRow(found.times, "matrix product", each.what, each.time);
+    addRow(found.times, "matrix product", each.what, each.time, {each.work.flops, 0});
   for (const MeasuredWork& each : copies)
-    addRow(found.times, "copy", each.what, each.time);
+    addRow(found.times, "copy", each.what, each.time, {0, each.work.bytes});
   for (const MeasuredMessage& each : messages)
-    addRow(found.times, "message", std::to_string(each.bytes) + " bytes", each.time);
+    addRow(found.times,
+           "message",
+           std::to_string(each.bytes) + " bytes",
+           each.time,
+           {0, static_cast<double>(each.bytes)});
   found.models.kernels = {fitWorks(products), fitWorks(copies)};
   for (const char* op : {"allreduce", "allgather", "reducescatter", "alltoall"})
     found.models.collectives.push_back(fitRing(op, messages));
