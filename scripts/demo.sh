@@ -45,6 +45,8 @@ echo
 echo
 echo "demo.sh: would the gradients better be reduced in one large bucket? (sonde whatif --bucket-size 25MiB)"
 "$bin/sonde" whatif --bucket-size 25MiB "$out/job.sonde"
+echo "demo.sh: which settings would make the job fastest? (sonde optimize)"
+"$bin/sonde" optimize "$out/job.sonde"
 echo
 "$bin/sonde-gui" --screenshot "$out/timeline.png" --view timeline --size 1920x1080 "$out/job.sonde"
 echo
