@@ -84,7 +84,7 @@ typedef struct sonde_work {
   const char* name;    /* of the kernel or copy, or of the innermost slice around a thread's time;
                           empty: none. UTF-8 */
   const char* lane;    /* its thread or stream, such as "stream 7" */
-  int64_t rank;        /* -1: none. Of a message that of its sender */
+  int64_t rank;        /* -1: none. A message has its sender's */
   int64_t iteration;   /* the number of its iteration; -1: outside of all */
   int64_t begin_ns;    /* as measured, by the job's clock */
   int64_t measured_ns; /* its length, without waits */

@@ -16,15 +16,8 @@ using jobsim::hostDataParallelJob;
 using test::ask;
 using test::expectExact;
 using test::expectNear;
+using test::refusal;
 using test::SimulatedJob;
-
-// Why the question cannot be answered.
-ErrorCode refusal(const jobsim::Job& of, const Question& question) {
-  const SimulatedJob simulated(of);
-  const Result<Answer> found = answer(simulated.database(), simulated.trace(), {question});
-  EXPECT_FALSE(found);
-  return found ? ErrorCode::Io : found.error().code;
-}
 
 TEST(Recompute, RunsTheForwardPassAgain) {
   const jobsim::DataParallel now;

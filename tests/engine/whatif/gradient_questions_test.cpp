@@ -22,26 +22,12 @@ using jobsim::hostDataParallelJob;
 using test::ask;
 using test::expectExact;
 using test::expectNear;
+using test::reducingJob;
+using test::refusal;
 using test::SimulatedJob;
 
-// Two sizes, so that the trace tells latency from bandwidth.
-jobsim::DataParallel reducing() {
-  jobsim::DataParallel of;
-  of.iterations = 8;
-  of.lossBytes = 1'000;
-  of.link = {.latencyNs = 20'000, .bytesPerUs = 6'000};
-  return of;
-}
-
-ErrorCode reasonOf(const jobsim::Job& of, const Question& question) {
-  const SimulatedJob simulated(of);
-  const Result<Answer> found = answer(simulated.database(), simulated.trace(), {question});
-  EXPECT_FALSE(found);
-  return found ? ErrorCode::Io : found.error().code;
-}
-
 TEST(Partition, PaysTheLatencyOfEachPiece) {
-  const jobsim::DataParallel now = reducing();
+  const jobsim::DataParallel now = reducingJob();
   jobsim::DataParallel then = now;
   then.pieces = 4;
   expectNear(hostDataParallelJob(now), hostDataParallelJob(then), {partition(1'000'000)});
@@ -49,8 +35,8 @@ TEST(Partition, PaysTheLatencyOfEachPiece) {
 }
 
 TEST(Partition, NeedsBucketsAndASize) {
-  EXPECT_EQ(reasonOf(dataParallelJob(reducing()), partition(0)), ErrorCode::InvalidArgument);
-  EXPECT_EQ(reasonOf(jobsim::loaderJob({}), partition(1000)), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), partition(0)), ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(jobsim::loaderJob({}), partition(1000)), ErrorCode::NotFound);
 }
 
 // Push and pull of a bucket through the busiest link, as a ring with a latency of this length.
@@ -64,7 +50,7 @@ jobsim::DataParallel served(const jobsim::DataParallel& now, int servers) {
 
 // The loss is reduced as before, behind the last bucket.
 TEST(ParameterServer, PushesAndPullsThroughTheBusiestLink) {
-  const jobsim::DataParallel now = reducing();
+  const jobsim::DataParallel now = reducingJob();
   constexpr jobsim::Ns kLossNs = 6 * 20'000;
   for (const auto build : {dataParallelJob, hostDataParallelJob})
     for (const int servers : {1, 3, 8}) {
@@ -80,13 +66,14 @@ TEST(ParameterServer, PushesAndPullsThroughTheBusiestLink) {
 }
 
 TEST(ParameterServer, NeedsBucketsAndAServer) {
-  EXPECT_EQ(reasonOf(dataParallelJob(reducing()), parameterServer(0)), ErrorCode::InvalidArgument);
-  EXPECT_EQ(reasonOf(jobsim::loaderJob({}), parameterServer(1)), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), parameterServer(0)),
+            ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(jobsim::loaderJob({}), parameterServer(1)), ErrorCode::NotFound);
 }
 
 // One size of buckets.
 jobsim::DataParallel reducingOnly(std::int64_t bucketBytes) {
-  jobsim::DataParallel of = reducing();
+  jobsim::DataParallel of = reducingJob();
   of.lossBytes = 0;
   of.bucketBytes = bucketBytes;
   return of;
@@ -101,7 +88,7 @@ TEST(NextForward, WaitsForItsOwnBucketAlone) {
 
 // Without pieces a large bucket of the last layers holds up the first layers' one.
 TEST(NextForward, GainsFromPieces) {
-  jobsim::DataParallel of = reducing();
+  jobsim::DataParallel of = reducingJob();
   of.buckets = 2;
   of.bucketBytes = 12'000'000;
   of.link.latencyNs = 1'000;
@@ -120,9 +107,9 @@ TEST(NextForward, ReducesTheLastBucketThatIsReady) {
 }
 
 TEST(NextForward, NeedsKernelsAndASize) {
-  EXPECT_EQ(reasonOf(hostDataParallelJob(reducing()), nextForward({})), ErrorCode::NotFound);
-  EXPECT_EQ(reasonOf(jobsim::loaderJob({}), nextForward({})), ErrorCode::NotFound);
-  EXPECT_EQ(reasonOf(dataParallelJob(reducing()), nextForward({.pieceBytes = 0})),
+  EXPECT_EQ(refusal(hostDataParallelJob(reducingJob()), nextForward({})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(jobsim::loaderJob({}), nextForward({})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), nextForward({.pieceBytes = 0})),
             ErrorCode::InvalidArgument);
 }
 
@@ -145,14 +132,14 @@ TEST(LoadCache, IsNeverSlowerThanALoad) {
 
 TEST(LoadCache, NeedsLoadsAndAPart) {
   const jobsim::Job job = jobsim::loaderJob({});
-  EXPECT_EQ(reasonOf(job, loadCache({.hit = 1.1})), ErrorCode::InvalidArgument);
-  EXPECT_EQ(reasonOf(job, loadCache({.hitNs = -1})), ErrorCode::InvalidArgument);
-  EXPECT_EQ(reasonOf(dataParallelJob({}), loadCache({})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(job, loadCache({.hit = 1.1})), ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(job, loadCache({.hitNs = -1})), ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(dataParallelJob({}), loadCache({})), ErrorCode::NotFound);
 }
 
 // Collectives run all the time from the first bucket on.
 jobsim::DataParallel busy(int percent) {
-  jobsim::DataParallel of = reducing();
+  jobsim::DataParallel of = reducingJob();
   of.bucketBytes = 8'000'000;
   of.besidePercent = percent;
   return of;
@@ -187,10 +174,10 @@ TEST(OverlapPenalty, LeavesKernelsThatAreNotSlower) {
 }
 
 TEST(OverlapPenalty, NeedsKernelsWithAndWithoutCollectives) {
-  EXPECT_EQ(reasonOf(hostDataParallelJob(reducing()), noOverlapPenalty()), ErrorCode::NotFound);
-  jobsim::DataParallel of = reducing();
+  EXPECT_EQ(refusal(hostDataParallelJob(reducingJob()), noOverlapPenalty()), ErrorCode::NotFound);
+  jobsim::DataParallel of = reducingJob();
   of.isOverlapped = false;
-  EXPECT_EQ(reasonOf(dataParallelJob(of), noOverlapPenalty()), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(of), noOverlapPenalty()), ErrorCode::NotFound);
 }
 
 }  // namespace

@@ -19,46 +19,32 @@ using models::isOfReducedPrecision;
 using models::WorkClass;
 using test::ask;
 using test::expectNear;
+using test::reducingJob;
+using test::refusal;
 using test::SimulatedJob;
 
-jobsim::DataParallel job() {
-  jobsim::DataParallel of;
-  of.iterations = 8;
-  of.lossBytes = 1'000;
-  of.link = {.latencyNs = 20'000, .bytesPerUs = 6'000};
-  return of;
-}
-
-// Why the question cannot be answered.
-ErrorCode refused(const jobsim::Job& of, const Question& question) {
-  const SimulatedJob simulated(of);
-  const Result<Answer> found = answer(simulated.database(), simulated.trace(), {question});
-  EXPECT_FALSE(found);
-  return found ? ErrorCode::Io : found.error().code;
-}
-
 TEST(Overlap, ReducesGradientsDuringTheBackwardPass) {
-  jobsim::DataParallel now = job();
+  jobsim::DataParallel now = reducingJob();
   now.isOverlapped = false;
   const std::vector<Question> asked{overlap(now.bucketBytes)};
-  expectNear(dataParallelJob(now), dataParallelJob(job()), asked);
-  expectNear(hostDataParallelJob(now), hostDataParallelJob(job()), asked);
+  expectNear(dataParallelJob(now), dataParallelJob(reducingJob()), asked);
+  expectNear(hostDataParallelJob(now), hostDataParallelJob(reducingJob()), asked);
 }
 
 TEST(Overlap, LeavesAJobThatDoesSoAlready) {
-  const Answer answer = ask(SimulatedJob(dataParallelJob(job())), {overlap(4'000'000)});
+  const Answer answer = ask(SimulatedJob(dataParallelJob(reducingJob())), {overlap(4'000'000)});
   EXPECT_EQ(answer.predictedNs, answer.baselineNs);
   ASSERT_EQ(answer.notes.size(), 1U);
   EXPECT_NE(answer.notes.front().find("already"), std::string::npos);
 }
 
 TEST(Compression, SendsHalfAndTakesTimeToEncode) {
-  jobsim::DataParallel then = job();
+  jobsim::DataParallel then = reducingJob();
   then.bucketBytes /= 2;
   then.codecNs = 400'000;
   const Question asked = compression({.bytesPerNs = 10});  // 4 MB in 0.4 ms
-  expectNear(dataParallelJob(job()), dataParallelJob(then), {asked});
-  expectNear(hostDataParallelJob(job()), hostDataParallelJob(then), {asked});
+  expectNear(dataParallelJob(reducingJob()), dataParallelJob(then), {asked});
+  expectNear(hostDataParallelJob(reducingJob()), hostDataParallelJob(then), {asked});
 }
 
 // It pays only on a network that is slower than the note says.
@@ -81,14 +67,16 @@ TEST(Compression, PaysOnlyBelowABandwidth) {
 }
 
 TEST(Compression, RefusesRatiosThatAreNone) {
-  EXPECT_EQ(refused(dataParallelJob(job()), compression({.ratio = 0})), ErrorCode::InvalidArgument);
-  EXPECT_EQ(refused(dataParallelJob(job()), compression({.ratio = 2})), ErrorCode::InvalidArgument);
-  EXPECT_EQ(refused(jobsim::loaderJob({}), compression({})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), compression({.ratio = 0})),
+            ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), compression({.ratio = 2})),
+            ErrorCode::InvalidArgument);
+  EXPECT_EQ(refusal(jobsim::loaderJob({}), compression({})), ErrorCode::NotFound);
 }
 
 // Daydream's rule: products of matrices three times as fast.
 TEST(MixedPrecision, MakesKernelsFasterByTheirClass) {
-  jobsim::DataParallel now = job();
+  jobsim::DataParallel now = reducingJob();
   now.activations = 2;
   now.activationNs = 80'000;
   jobsim::DataParallel then = now;
@@ -99,11 +87,11 @@ TEST(MixedPrecision, MakesKernelsFasterByTheirClass) {
 }
 
 TEST(MixedPrecision, NeedsKernels) {
-  EXPECT_EQ(refused(hostDataParallelJob(job()), mixedPrecision({})), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(hostDataParallelJob(reducingJob()), mixedPrecision({})), ErrorCode::NotFound);
 }
 
 TEST(Fusion, KeepsTheLongestOfPointwiseKernels) {
-  jobsim::DataParallel now = job();
+  jobsim::DataParallel now = reducingJob();
   now.activations = 3;
   now.activationNs = 50'000;
   jobsim::DataParallel then = now;
@@ -122,8 +110,10 @@ TEST(Fusion, OfCallsThatTakeLongerThanTheirKernels) {
 }
 
 TEST(Fusion, NeedsNeighbours) {
-  EXPECT_EQ(refused(dataParallelJob(job()), fusion(Fusion::Pointwise)), ErrorCode::NotFound);
-  EXPECT_EQ(refused(dataParallelJob(job()), fusion(Fusion::Optimizer)), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), fusion(Fusion::Pointwise)),
+            ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), fusion(Fusion::Optimizer)),
+            ErrorCode::NotFound);
 }
 
 // The forward kernels keep the device busy while the thread launches the backward ones.
@@ -136,7 +126,7 @@ TEST(HostSyncs, GoOnWithoutTheDevice) {
 }
 
 TEST(HostSyncs, TheLastOneOfAnIterationStays) {
-  EXPECT_EQ(refused(dataParallelJob(job()), noHostSyncs()), ErrorCode::NotFound);
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), noHostSyncs()), ErrorCode::NotFound);
 }
 
 TEST(WorkClasses, KnowTheLibrariesNames) {

@@ -82,10 +82,8 @@ class OverlappingReductions : public ::testing::Test {
         row.bytes = bytes;
         row.startNs = begin + from * kMs;
         row.durNs = (to - from) * kMs;
-        row.sliceId = trace.slice(gloo[of],
-                                  SliceKind::Collective,
-                                  "gloo:all_reduce",
-                                  {row.startNs, begin + to * kMs});
+        row.sliceId = trace.slice(
+            gloo[of], SliceKind::Collective, "gloo:all_reduce", {row.startNs, begin + to * kMs});
         trace.add(row);
       };
       reduce(0, 8'000'000, 30, 88);

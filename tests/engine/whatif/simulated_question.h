@@ -4,6 +4,7 @@
 #include "analysis/engine/whatif/answer.h"
 #include "analysis/engine/whatif/selector.h"
 #include "tests/engine/replay/simulated_job.h"
+#include "tests/jobsim/workloads.h"
 
 #include <gtest/gtest.h>
 
@@ -22,6 +23,23 @@ inline engine::whatif::Selector selector(const std::string& text) {
 inline engine::whatif::Answer ask(const SimulatedJob& job,
                                   const std::vector<engine::whatif::Question>& questions) {
   return must(engine::whatif::answer(job.database(), job.trace(), questions));
+}
+
+// Why the question has no answer.
+inline ErrorCode refusal(const jobsim::Job& of, const engine::whatif::Question& question) {
+  const SimulatedJob job(of);
+  const auto found = engine::whatif::answer(job.database(), job.trace(), {question});
+  EXPECT_FALSE(found);
+  return found ? ErrorCode::Io : found.error().code;
+}
+
+// Reductions of two sizes, so that the trace tells latency from bandwidth.
+inline jobsim::DataParallel reducingJob() {
+  jobsim::DataParallel of;
+  of.iterations = 8;
+  of.lossBytes = 1'000;
+  of.link = {.latencyNs = 20'000, .bytesPerUs = 6'000};
+  return of;
 }
 
 inline double meanNs(const SimulatedJob& job) {
