@@ -1,6 +1,6 @@
 #include "analysis/engine/graph/graph_builder.h"
 
-#include <fmt/format.h>
+#include "analysis/engine/graph/node_order.h"
 
 #include <algorithm>
 #include <limits>
@@ -40,7 +40,10 @@ Result<Graph> GraphBuilder::build() {
                  "iterations (sonde trim)"};
   groupEdges();
   mergeParallel();
-  SONDE_TRY(orderNodes());
+  SONDE_TRY_ASSIGN(const std::vector<std::uint32_t> dropped, orderNodes(graph_));
+  circles_ = static_cast<std::int64_t>(dropped.size());
+  if (circles_ > 0)
+    removeEdges(graph_);
   findGaps();
   return std::move(graph_);
 }
@@ -84,98 +87,7 @@ void GraphBuilder::mergeParallel() {
       graph_.from[i] = kNoNode;
     }
   if (found)
-    removeDropped();
-}
-
-// Appends the ready nodes, and all that become ready. Follows each lane as far as it goes, since
-// its nodes are neighbours in memory: on large graphs a replay in this order takes a third of the
-// time.
-void GraphBuilder::appendReady(const Successors& next,
-                               std::vector<std::uint32_t>& missing,
-                               std::vector<NodeIndex>& ready) {
-  while (!ready.empty()) {
-    const NodeIndex node = ready.back();
-    ready.pop_back();
-    graph_.order.push_back(node);
-    for (std::uint32_t i = next.firstOut[node + 1]; i-- > next.firstOut[node];) {
-      const bool isDropped = graph_.from[next.edge[i]] == kNoNode;
-      if (!isDropped && --missing[next.to[i]] == 0)
-        ready.push_back(next.to[i]);
-    }
-  }
-}
-
-// Drops the needs of the earliest node that waits for instants at its own time. False: there is
-// none.
-bool GraphBuilder::breakCircle(std::vector<std::uint32_t>& missing, std::vector<NodeIndex>& ready) {
-  NodeIndex earliest = kNoNode;
-  for (NodeIndex node = 0; node < graph_.nodes(); ++node)
-    if (missing[node] > 0 &&
-        (earliest == kNoNode || graph_.beginNs[node] < graph_.beginNs[earliest]))
-      earliest = node;
-  for (std::uint32_t i = graph_.firstIn[earliest]; i < graph_.firstIn[earliest + 1]; ++i) {
-    const NodeIndex from = graph_.from[i];
-    if (from == kNoNode || missing[from] == 0)
-      continue;
-    if (graph_.durNs[from] > 0 || graph_.beginNs[from] != graph_.beginNs[earliest])
-      return false;
-    graph_.from[i] = kNoNode;
-    ++circles_;
-    --missing[earliest];
-  }
-  if (missing[earliest] > 0)
-    return false;
-  ready.push_back(earliest);
-  return true;
-}
-
-void GraphBuilder::removeDropped() {
-  std::uint32_t kept = 0;
-  std::uint32_t edge = 0;
-  for (NodeIndex node = 0; node < graph_.nodes(); ++node) {
-    const std::uint32_t last = graph_.firstIn[node + 1];
-    graph_.firstIn[node] = kept;
-    for (; edge < last; ++edge)
-      if (graph_.from[edge] != kNoNode) {
-        graph_.from[kept] = graph_.from[edge];
-        graph_.lagNs[kept] = graph_.lagNs[edge];
-        graph_.edgeKind[kept++] = graph_.edgeKind[edge];
-      }
-  }
-  graph_.firstIn.back() = kept;
-  graph_.from.resize(kept);
-  graph_.lagNs.resize(kept);
-  graph_.edgeKind.resize(kept);
-}
-
-// Kahn's algorithm.
-Result<void> GraphBuilder::orderNodes() {
-  const Successors next = successorsOf(graph_);
-  std::vector<std::uint32_t> missing(graph_.nodes());
-  graph_.order.reserve(graph_.nodes());
-  std::vector<NodeIndex> ready;
-  for (auto node = static_cast<NodeIndex>(graph_.nodes()); node-- > 0;) {
-    missing[node] = graph_.firstIn[node + 1] - graph_.firstIn[node];
-    if (missing[node] == 0)
-      ready.push_back(node);
-  }
-  appendReady(next, missing, ready);
-  while (graph_.order.size() < graph_.nodes() && breakCircle(missing, ready))
-    appendReady(next, missing, ready);
-  if (graph_.order.size() == graph_.nodes()) {
-    if (circles_ > 0)
-      removeDropped();
-    return {};
-  }
-  const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
-  const auto node = static_cast<NodeIndex>(stuck - missing.begin());
-  return Error{ErrorCode::InvalidArgument,
-               fmt::format("the trace contradicts itself: {} parts of it need each other in a "
-                           "circle; one of them begins at {} ns on rank {}. If its ranks ran on "
-                           "several machines, align their clocks first (sonde align)",
-                           graph_.nodes() - graph_.order.size(),
-                           graph_.beginNs[node],
-                           graph_.lanes[graph_.lane[node]].rank)};
+    removeEdges(graph_);
 }
 
 void GraphBuilder::findGaps() {

@@ -51,12 +51,6 @@ class GraphBuilder {
 
   void groupEdges();
   void mergeParallel();
-  Result<void> orderNodes();
-  void appendReady(const Successors& next,
-                   std::vector<std::uint32_t>& missing,
-                   std::vector<NodeIndex>& ready);
-  bool breakCircle(std::vector<std::uint32_t>& missing, std::vector<NodeIndex>& ready);
-  void removeDropped();
   void findGaps();
 
   Graph graph_;

@@ -1,11 +1,12 @@
 #include "analysis/engine/whatif/scenario.h"
 
-#include "analysis/engine/graph/graph_builder.h"
+#include "analysis/engine/graph/node_order.h"
 #include "analysis/engine/replay/replay.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace sonde::engine::whatif {
@@ -33,6 +34,16 @@ std::int64_t sumOf(const std::vector<Piece>& pieces) {
   for (const Piece& each : pieces)
     sum += each.newNs;
   return std::llround(sum);
+}
+
+// Indices of the edges, in the order of their targets.
+std::vector<std::uint32_t> byTarget(const std::vector<NewEdge>& edges) {
+  std::vector<std::uint32_t> order(edges.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return edges[a].to < edges[b].to;
+  });
+  return order;
 }
 
 }  // namespace
@@ -125,70 +136,94 @@ void Scenario::setLag(std::uint32_t edge, double ns, Origin origin) {
   edgeOrigins_[edge] = std::max(edgeOrigins_[edge], origin);
 }
 
-Result<void> Scenario::restructure(const Structure& structure) {
-  const graph::Graph& old = graph();
-  graph::GraphBuilder builder;
-  builder.reserve(old.nodes() + structure.nodes.size(), old.edges() + structure.edges.size());
-  for (const graph::Lane& lane : old.lanes)
-    builder.addLane(lane);
-  for (const graph::Lane& lane : structure.lanes)
-    builder.addLane(lane);
-  for (NodeIndex node = 0; node < old.nodes(); ++node)
-    builder.addNode(
-        old.lane[node], old.kind[node], old.beginNs[node], old.durNs[node], old.row[node]);
+void Scenario::addNodes(const Structure& structure) {
+  graph::Graph& graph = job_.graph;
+  graph.lanes.insert(graph.lanes.end(), structure.lanes.begin(), structure.lanes.end());
   for (const NewNode& each : structure.nodes) {
+    const auto node = static_cast<NodeIndex>(graph.nodes());
     const NodeIndex of = each.copyOf;
-    if (of == graph::kNoNode)
-      builder.addNode(each.lane, each.kind, each.beginNs, 0, each.row);
-    else
-      builder.addNode(each.lane, old.kind[of], old.beginNs[of], old.durNs[of], old.row[of]);
-  }
-  // The builder keeps an index of its own for each edge: its lag stands for the edge, until the
-  // real lags are put back.
-  struct Kept {
-    std::int64_t measuredNs;
-    std::uint32_t lagNs;
-    Origin origin;
-  };
-  std::vector<Kept> kept;
-  kept.reserve(old.edges() + structure.edges.size());
-  for (NodeIndex node = 0; node < old.nodes(); ++node)
-    for (std::uint32_t edge = old.firstIn[node]; edge < old.firstIn[node + 1]; ++edge)
-      if (structure.dropped.empty() || !structure.dropped[edge]) {
-        builder.addEdge(
-            old.from[edge], node, old.edgeKind[edge], static_cast<std::int64_t>(kept.size()));
-        kept.push_back({old.lagNs[edge], lagNs_[edge], edgeOrigins_[edge]});
-      }
-  for (const NewEdge& edge : structure.edges) {
-    builder.addEdge(edge.from, edge.to, edge.kind, static_cast<std::int64_t>(kept.size()));
-    if (edge.copyOf == kNoEdge)
-      kept.push_back({0, static_cast<std::uint32_t>(edge.lagNs), Origin::Modelled});
-    else
-      kept.push_back({old.lagNs[edge.copyOf], lagNs_[edge.copyOf], edgeOrigins_[edge.copyOf]});
-  }
-  SONDE_TRY_ASSIGN(graph::Graph made, builder.build());
-  lagNs_.assign(made.edges(), 0);
-  edgeOrigins_.assign(made.edges(), Origin::Measured);
-  for (std::uint32_t edge = 0; edge < made.edges(); ++edge) {
-    const Kept& of = kept[made.lagNs[edge]];
-    made.lagNs[edge] = static_cast<std::uint32_t>(of.measuredNs);
-    lagNs_[edge] = of.lagNs;
-    edgeOrigins_[edge] = of.origin;
-  }
-  made.gapNs = old.gapNs;
-  made.gapNs.resize(made.nodes(), 0);
-  for (const NewNode& each : structure.nodes) {
-    const auto node = static_cast<NodeIndex>(durNs_.size());
-    const bool isCopy = each.copyOf != graph::kNoNode;
-    durNs_.push_back(isCopy ? durNs_[each.copyOf] : each.durNs);
-    origins_.push_back(isCopy ? origins_[each.copyOf] : each.origin);
-    if (!isCopy)
-      continue;
-    made.gapNs[node] = old.gapNs[each.copyOf];
-    if (const auto found = pieces_.find(each.copyOf); found != pieces_.end())
+    const bool isCopy = of != graph::kNoNode;
+    graph.lane.push_back(each.lane);
+    graph.kind.push_back(isCopy ? graph.kind[of] : each.kind);
+    graph.beginNs.push_back(isCopy ? graph.beginNs[of] : each.beginNs);
+    graph.durNs.push_back(isCopy ? graph.durNs[of] : 0);
+    graph.gapNs.push_back(isCopy ? graph.gapNs[of] : 0);
+    graph.row.push_back(isCopy ? graph.row[of] : each.row);
+    durNs_.push_back(isCopy ? durNs_[of] : each.durNs);
+    origins_.push_back(isCopy ? origins_[of] : each.origin);
+    if (const auto found = pieces_.find(of); isCopy && found != pieces_.end())
       pieces_[node] = std::vector<Piece>(found->second);
   }
-  job_.graph = std::move(made);
+}
+
+// Requires: the nodes have been added.
+void Scenario::changeEdges(const Structure& structure) {
+  graph::Graph& graph = job_.graph;
+  const std::vector<std::uint32_t> oldFirst = std::move(graph.firstIn);
+  const std::vector<NodeIndex> oldFrom = std::move(graph.from);
+  const std::vector<std::uint32_t> oldMeasured = std::move(graph.lagNs);
+  const std::vector<graph::EdgeKind> oldKind = std::move(graph.edgeKind);
+  const std::vector<std::uint32_t> oldLag = std::move(lagNs_);
+  const std::vector<Origin> oldOrigin = std::move(edgeOrigins_);
+  const std::size_t most = oldFrom.size() + structure.edges.size();
+  graph.firstIn.assign(1, 0);
+  graph.firstIn.reserve(graph.nodes() + 1);
+  graph.from.resize(most);
+  graph.lagNs.resize(most);
+  graph.edgeKind.resize(most);
+  lagNs_.resize(most);
+  edgeOrigins_.resize(most);
+  std::uint32_t count = 0;
+  const auto keep = [&](std::uint32_t edge, NodeIndex from, graph::EdgeKind kind) {
+    graph.from[count] = from;
+    graph.edgeKind[count] = kind;
+    graph.lagNs[count] = oldMeasured[edge];
+    lagNs_[count] = oldLag[edge];
+    edgeOrigins_[count++] = oldOrigin[edge];
+  };
+  const std::vector<std::uint32_t> added = byTarget(structure.edges);
+  auto next = added.begin();
+  for (NodeIndex node = 0; node < graph.nodes(); ++node) {
+    if (node + 1 < oldFirst.size())
+      for (std::uint32_t edge = oldFirst[node]; edge < oldFirst[node + 1]; ++edge)
+        if (structure.dropped.empty() || !structure.dropped[edge])
+          keep(edge, oldFrom[edge], oldKind[edge]);
+    for (; next != added.end() && structure.edges[*next].to == node; ++next) {
+      const NewEdge& edge = structure.edges[*next];
+      if (edge.copyOf != kNoEdge) {
+        keep(edge.copyOf, edge.from, edge.kind);
+        continue;
+      }
+      graph.from[count] = edge.from;
+      graph.edgeKind[count] = edge.kind;
+      lagNs_[count] = static_cast<std::uint32_t>(edge.lagNs);
+      edgeOrigins_[count++] = Origin::Modelled;
+    }
+    graph.firstIn.push_back(count);
+  }
+  graph.from.resize(count);
+  graph.lagNs.resize(count);
+  graph.edgeKind.resize(count);
+  lagNs_.resize(count);
+  edgeOrigins_.resize(count);
+}
+
+Result<void> Scenario::restructure(const Structure& structure) {
+  addNodes(structure);
+  changeEdges(structure);
+  graph::Graph& graph = job_.graph;
+  SONDE_TRY_ASSIGN(const std::vector<std::uint32_t> circles, graph::reorderNodes(graph));
+  if (circles.empty())
+    return {};
+  std::size_t count = 0;
+  for (std::size_t edge = 0; edge < graph.edges(); ++edge)
+    if (graph.from[edge] != graph::kNoNode) {
+      lagNs_[count] = lagNs_[edge];
+      edgeOrigins_[count++] = edgeOrigins_[edge];
+    }
+  lagNs_.resize(count);
+  edgeOrigins_.resize(count);
+  graph::removeEdges(graph);
   return {};
 }
 

@@ -128,7 +128,8 @@ class Scenario {
     std::vector<NewEdge> edges;      // their lags count as modelled
     std::vector<bool> dropped;       // by edge of graph(); empty: none
   };
-  // Edges get new indices. InvalidArgument: nodes would need each other in a circle.
+  // Edges get new indices. InvalidArgument: nodes would need each other in a circle; the scenario
+  // is of no use then.
   Result<void> restructure(const Structure& structure);
   // Other iterations count.
   void setIterations(std::vector<graph::IterationNodes> iterations) {
@@ -143,6 +144,8 @@ class Scenario {
 
  private:
   std::vector<Piece>& divided(graph::NodeIndex node);
+  void addNodes(const Structure& structure);
+  void changeEdges(const Structure& structure);
 
   graph::TraceGraph job_;
   std::vector<std::int64_t> durNs_;
