@@ -1,12 +1,11 @@
 #include "analysis/engine/pipeline/stage_messages.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::pipeline {
@@ -52,14 +51,10 @@ std::string messageRows(const char* channel, const char* direction) {
 
 class Reader {
  public:
-  Reader(const store::Database& trace, const graph::Graph& graph) : trace_(trace), graph_(graph) {
-    for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-      if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-        lanes_.emplace(graph.lanes[lane].id, lane);
-  }
+  Reader(const store::Database& trace, const graph::Graph& graph) : trace_(trace), graph_(graph) {}
 
   Result<Computations> read() {
-    SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
+    SONDE_TRY_ASSIGN(lanes_, whatif::JobLanes::read(trace_, graph_));
     SONDE_TRY(store::forEach<ComputationRow>(
         trace_, kComputationRows, [this](const ComputationRow& row) { addComputation(row); }));
     SONDE_TRY(readMessages());
@@ -67,30 +62,18 @@ class Reader {
   }
 
  private:
-  struct Call {
-    LaneIndex lane = 0;
-    std::int64_t beginNs = 0;
-    std::int64_t endNs = 0;
-  };
-
-  std::optional<Call> callOf(std::int64_t thread, std::int64_t startNs, std::int64_t durNs) const {
-    const auto lane = lanes_.find(thread);
-    if (lane == lanes_.end())
-      return std::nullopt;
-    const std::int64_t host = graph_.lanes[lane->second].hostId;
-    return Call{lane->second, clock_.toJob(host, startNs), clock_.toJob(host, startNs + durNs)};
-  }
+  using Call = whatif::LaneSpan;
 
   void addComputation(const ComputationRow& row) {
-    const auto call = callOf(row.threadId, row.startNs, row.durNs);
+    const auto call = lanes_.ofThread(row);
     if (!call)
       return;
     std::vector<std::size_t>& ofLane = found_.ofLanes[call->lane];
-    if (!ofLane.empty() && call->beginNs < found_.all[ofLane.back()].endNs)
+    if (!ofLane.empty() && call->span.beginNs < found_.all[ofLane.back()].endNs)
       return;
     ofLane.push_back(found_.all.size());
     found_.all.push_back(
-        {call->lane, row.isForward, call->beginNs, call->endNs, row.id, {}, 0, {}, {}});
+        {call->lane, row.isForward, call->span.beginNs, call->span.endNs, row.id, {}, 0, {}, {}});
   }
 
   Result<void> readMessages() {
@@ -98,13 +81,13 @@ class Reader {
     std::map<Key, Call> sent;
     SONDE_TRY(
         store::forEach<MessageRow>(trace_, messageRows("c.id", "send"), [&](const MessageRow& row) {
-          if (const auto call = callOf(row.threadId, row.startNs, row.durNs))
+          if (const auto call = lanes_.ofThread(row))
             sent.emplace(Key(row.channelId, row.tag, row.offset), *call);
         }));
     return store::forEach<MessageRow>(
         trace_, messageRows("c.peer_channel_id", "receive"), [&](const MessageRow& row) {
           const auto send = sent.find({row.channelId, row.tag, row.offset});
-          const auto call = callOf(row.threadId, row.startNs, row.durNs);
+          const auto call = lanes_.ofThread(row);
           if (send != sent.end() && call)
             addMessage(send->second, *call);
         });
@@ -117,11 +100,11 @@ class Reader {
       return;
     const auto behind =
         std::partition_point(from->second.begin(), from->second.end(), [&](std::size_t each) {
-          return found_.all[each].beginNs <= send.beginNs;
+          return found_.all[each].beginNs <= send.span.beginNs;
         });
     const auto consumer =
         std::partition_point(to->second.begin(), to->second.end(), [&](std::size_t each) {
-          return found_.all[each].endNs <= receive.endNs;
+          return found_.all[each].endNs <= receive.span.endNs;
         });
     if (behind == from->second.begin() || consumer == to->second.end())
       return;
@@ -129,18 +112,17 @@ class Reader {
     Computation& receiver = found_.all[*consumer];
     if (sender.isForward != receiver.isForward)
       return;
-    receiver.receiveNs =
-        receiver.producer ? std::min(receiver.receiveNs, receive.beginNs) : receive.beginNs;
+    receiver.receiveNs = receiver.producer ? std::min(receiver.receiveNs, receive.span.beginNs)
+                                           : receive.span.beginNs;
     receiver.producer = *(behind - 1);
-    if (receive.beginNs <= send.endNs)
-      receiver.onItsWayNs = receive.endNs - send.beginNs;
-    sender.sendEndNs = std::max(sender.sendEndNs.value_or(send.endNs), send.endNs);
+    if (receive.span.beginNs <= send.span.endNs)
+      receiver.onItsWayNs = receive.span.endNs - send.span.beginNs;
+    sender.sendEndNs = std::max(sender.sendEndNs.value_or(send.span.endNs), send.span.endNs);
   }
 
   const store::Database& trace_;
   const graph::Graph& graph_;
-  align::JobClock clock_;
-  std::unordered_map<std::int64_t, LaneIndex> lanes_;  // by thread
+  whatif::JobLanes lanes_;
   Computations found_;
 };
 

@@ -1,18 +1,14 @@
 #include "analysis/engine/whatif/job_collectives.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::whatif {
 namespace {
-
-using graph::LaneIndex;
-using graph::LaneKind;
 
 struct PartRow {
   std::string jobKey;
@@ -58,21 +54,12 @@ std::int64_t JobCollective::endNs() const noexcept {
 
 Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
                                                    const graph::TraceGraph& job) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, LaneIndex> threads;
-  std::unordered_map<std::int64_t, LaneIndex> streams;
-  for (LaneIndex lane = 0; lane < job.graph.lanes.size(); ++lane) {
-    const graph::Lane& of = job.graph.lanes[lane];
-    if (of.kind == LaneKind::Thread)
-      threads.emplace(of.id, lane);
-    else if (of.kind == LaneKind::Stream)
-      streams.emplace(of.id, lane);
-  }
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
   std::map<CollectiveKey, JobCollective> byKey;
   SONDE_TRY(store::forEach<PartRow>(trace, kCollectiveRows, [&](const PartRow& row) {
-    const auto& lanes = row.streamId != 0 ? streams : threads;
-    const auto lane = lanes.find(row.streamId != 0 ? row.streamId : row.threadId);
-    if (lane == lanes.end())
+    const auto part = row.streamId != 0 ? lanes.onStream(row.streamId, row.startNs, row.endNs)
+                                        : lanes.onThread(row.threadId, row.startNs, row.endNs);
+    if (!part)
       return;
     JobCollective& of = byKey[{row.jobKey, row.seq, row.op}];
     of.communicator = row.jobKey;
@@ -81,9 +68,7 @@ Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
     of.bytes = std::max(of.bytes, row.bytes);
     of.ranks = row.size;
     of.isOnDevice = row.streamId != 0;
-    const std::int64_t host = job.graph.lanes[lane->second].hostId;
-    of.parts.push_back(
-        {lane->second, clock.toJob(host, row.startNs), clock.toJob(host, row.endNs)});
+    of.parts.push_back({part->lane, part->span.beginNs, part->span.endNs});
   }));
   std::vector<JobCollective> found;
   found.reserve(byKey.size());

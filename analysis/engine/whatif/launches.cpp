@@ -1,9 +1,7 @@
 #include "analysis/engine/whatif/launches.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
-
-#include <unordered_map>
 
 namespace sonde::engine::whatif {
 namespace {
@@ -28,20 +26,10 @@ constexpr const char* kLaunches =
 Result<void> forEachLaunch(const store::Database& trace,
                            const graph::Graph& graph,
                            const std::function<void(const Launched&)>& each) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, graph::LaneIndex> threads;
-  for (graph::LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-    if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-      threads.emplace(graph.lanes[lane].id, lane);
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
   return store::forEach<LaunchRow>(trace, kLaunches, [&](const LaunchRow& row) {
-    const auto thread = threads.find(row.threadId);
-    if (thread == threads.end())
-      return;
-    const std::int64_t host = graph.lanes[thread->second].hostId;
-    each({row.isCopy,
-          row.id,
-          thread->second,
-          {clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)}});
+    if (const auto call = lanes.ofThread(row))
+      each({row.isCopy, row.id, call->lane, call->span});
   });
 }
 

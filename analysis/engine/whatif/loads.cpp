@@ -1,12 +1,11 @@
 #include "analysis/engine/whatif/loads.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 namespace sonde::engine::whatif {
 namespace {
@@ -79,27 +78,19 @@ void findFeeders(const Graph& graph, const LaneLookup& lookup, RankLoads& of) {
 Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
                                          const graph::TraceGraph& job,
                                          const LaneLookup& lookup) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, LaneIndex> drivers;  // threads of processes with iterations
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
   std::set<std::int64_t> processes;
   for (const graph::IterationNodes& each : job.iterations)
     processes.insert(each.processId);
-  for (LaneIndex lane = 0; lane < job.graph.lanes.size(); ++lane) {
-    const graph::Lane& of = job.graph.lanes[lane];
-    if (of.kind == graph::LaneKind::Thread && processes.contains(of.processId))
-      drivers.emplace(of.id, lane);
-  }
   std::map<LaneIndex, RankLoads> byDriver;
   SONDE_TRY(store::forEach<LoadRow>(trace, kLoads, [&](const LoadRow& row) {
-    const auto lane = drivers.find(row.threadId);
-    if (lane == drivers.end())
+    const auto load = lanes.ofThread(row);
+    if (!load || !processes.contains(job.graph.lanes[load->lane].processId))
       return;
-    const std::int64_t host = job.graph.lanes[lane->second].hostId;
-    const Span span{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)};
-    RankLoads& of = byDriver[lane->second];
-    of.driver = lane->second;
-    if (of.loads.empty() || span.beginNs >= of.loads.back().endNs)
-      of.loads.push_back(span);
+    RankLoads& of = byDriver[load->lane];
+    of.driver = load->lane;
+    if (of.loads.empty() || load->span.beginNs >= of.loads.back().endNs)
+      of.loads.push_back(load->span);
   }));
   std::vector<RankLoads> found;
   for (auto& [driver, each] : byDriver) {

@@ -1,6 +1,6 @@
 #include "analysis/engine/whatif/selection.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/engine/whatif/launches.h"
 #include "analysis/engine/whatif/selected_kinds.h"
 #include "analysis/engine/whatif/thread_spans.h"
@@ -84,10 +84,7 @@ class Selecting {
 
   Result<Selection> run() {
     SONDE_TRY_ASSIGN(kinds_, kindsOf(selector_));
-    SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
-    for (LaneIndex lane = 0; lane < graph_.lanes.size(); ++lane)
-      if (graph_.lanes[lane].kind == LaneKind::Thread)
-        threads_.emplace(graph_.lanes[lane].id, lane);
+    SONDE_TRY_ASSIGN(lanes_, JobLanes::read(trace_, graph_));
     for (NodeIndex node = 0; node < graph_.nodes() && !hasRows_; ++node)
       hasRows_ = graph_.row[node] != 0 && graph_.lanes[graph_.lane[node]].kind == LaneKind::Thread;
     SONDE_TRY(findContext());
@@ -129,9 +126,8 @@ class Selecting {
   const Graph& graph_;
   const Selector& selector_;
   Launches launches_;
-  align::JobClock clock_;
+  JobLanes lanes_;
   SelectedKinds kinds_;
-  std::unordered_map<std::int64_t, LaneIndex> threads_;
   std::optional<ThreadSpans> context_;  // nullopt: no key asks for one
   std::optional<ThreadSpans> spans_;    // of threads; nullopt: their whole time
   bool hasRows_ = false;                // threads have nodes that are slices themselves
@@ -141,12 +137,8 @@ class Selecting {
 Result<ThreadSpans> Selecting::spansOf(const Query& query) const {
   ThreadSpans spans;
   SONDE_TRY(forEach<SliceRow>(trace_, query, [&](const SliceRow& row) {
-    const auto lane = threads_.find(row.threadId);
-    if (lane == threads_.end())
-      return;
-    const std::int64_t host = graph_.lanes[lane->second].hostId;
-    spans.add(lane->second,
-              {clock_.toJob(host, row.startNs), clock_.toJob(host, row.startNs + row.durNs)});
+    if (const auto slice = lanes_.ofThread(row))
+      spans.add(slice->lane, slice->span);
   }));
   spans.join();
   return spans;

@@ -1,9 +1,9 @@
 #include "analysis/engine/whatif/compute/fusion.h"
 
-#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/device_works.h"
 #include "analysis/engine/whatif/compute/micro_batches.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/engine/whatif/span_edits.h"
 #include "analysis/store/read_rows.h"
 
@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -48,20 +47,12 @@ struct Operator {
 using Operators = std::map<LaneIndex, std::vector<Operator>>;  // by begin
 
 Result<Operators> readOperators(const store::Database& trace, const Graph& graph) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, LaneIndex> threads;
-  for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-    if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-      threads.emplace(graph.lanes[lane].id, lane);
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
   Operators found;
   SONDE_TRY(store::forEach<OperatorRow>(trace, kOperators, [&](const OperatorRow& row) {
-    const auto lane = threads.find(row.threadId);
-    if (lane == threads.end())
-      return;
-    const std::int64_t host = graph.lanes[lane->second].hostId;
-    found[lane->second].push_back(
-        {{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)},
-         models::classOfOperator(row.text) == models::WorkClass::Pointwise});
+    if (const auto call = lanes.ofThread(row))
+      found[call->lane].push_back(
+          {call->span, models::classOfOperator(row.text) == models::WorkClass::Pointwise});
   }));
   return found;
 }

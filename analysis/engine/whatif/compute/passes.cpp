@@ -1,13 +1,13 @@
 #include "analysis/engine/whatif/compute/passes.h"
 
-#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/replay/iteration_nodes.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <unordered_map>
+#include <set>
 
 namespace sonde::engine::whatif {
 namespace {
@@ -36,23 +36,16 @@ struct Pass {
 using PassesOfLanes = std::map<LaneIndex, std::vector<Pass>>;
 
 Result<PassesOfLanes> readAll(const store::Database& trace, const graph::TraceGraph& job) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, LaneIndex> drivers;
-  for (const graph::IterationNodes& each : job.iterations) {
-    const LaneIndex lane = job.graph.lane[each.first];
-    drivers.emplace(job.graph.lanes[lane].id, lane);
-  }
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
+  const std::set<LaneIndex> drivers = driversOf(job);
   PassesOfLanes found;
   SONDE_TRY(store::forEach<PassRow>(trace, kPasses, [&](const PassRow& row) {
-    const auto lane = drivers.find(row.threadId);
-    if (lane == drivers.end())
+    const auto pass = lanes.ofThread(row);
+    if (!pass || !drivers.contains(pass->lane))
       return;
-    const std::int64_t host = job.graph.lanes[lane->second].hostId;
-    std::vector<Pass>& of = found[lane->second];
-    const Pass pass{{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)},
-                    row.isBackward};
-    if (of.empty() || pass.span.beginNs >= of.back().span.endNs)  // not inside of another one
-      of.push_back(pass);
+    std::vector<Pass>& of = found[pass->lane];
+    if (of.empty() || pass->span.beginNs >= of.back().span.endNs)  // not inside of another one
+      of.push_back({pass->span, row.isBackward});
   }));
   return found;
 }

@@ -1,7 +1,7 @@
 #include "analysis/engine/whatif/compute/streams.h"
 
-#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/whatif/compute/device_works.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,23 +46,17 @@ using Branches = std::map<LaneIndex, std::vector<Branch>>;
 Result<Branches> readBranches(const store::Database& trace,
                               const graph::Graph& graph,
                               const std::string& glob) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, LaneIndex> threads;
-  for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-    if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-      threads.emplace(graph.lanes[lane].id, lane);
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
   SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare(kBranches));
   rows.bind(1, glob);
   Branches found;
   SONDE_TRY(store::forEach<BranchRow>(rows, [&](const BranchRow& row) {
-    const auto lane = threads.find(row.threadId);
-    if (lane == threads.end())
+    const auto call = lanes.ofThread(row);
+    if (!call)
       return;
-    const std::int64_t host = graph.lanes[lane->second].hostId;
-    const Span span{clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)};
-    std::vector<Branch>& of = found[lane->second];
-    if (of.empty() || span.beginNs >= of.back().span.endNs)  // not inside of another branch
-      of.push_back({row.parentId, span});
+    std::vector<Branch>& of = found[call->lane];
+    if (of.empty() || call->span.beginNs >= of.back().span.endNs)  // not inside of another branch
+      of.push_back({row.parentId, call->span});
   }));
   return found;
 }

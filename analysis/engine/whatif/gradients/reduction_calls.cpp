@@ -1,10 +1,9 @@
 #include "analysis/engine/whatif/gradients/reduction_calls.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::whatif {
@@ -36,23 +35,16 @@ constexpr const char* kWaitCalls =
 Result<ThreadSpans> readStreamCalls(const store::Database& trace,
                                     const graph::Graph& graph,
                                     const std::set<graph::LaneIndex>& streams) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, graph::LaneIndex> threads;
-  for (graph::LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-    if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-      threads.emplace(graph.lanes[lane].id, lane);
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
   std::set<std::int64_t> ids;
   for (const graph::LaneIndex lane : streams)
     ids.insert(graph.lanes[lane].id);
   ThreadSpans found;
   for (const char* calls : {kLaunchCalls, kWaitCalls})
     SONDE_TRY(store::forEach<CallRow>(trace, calls, [&](const CallRow& row) {
-      const auto thread = threads.find(row.threadId);
-      if (thread == threads.end() || !ids.contains(row.streamId))
-        return;
-      const std::int64_t host = graph.lanes[thread->second].hostId;
-      found.add(thread->second,
-                {clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)});
+      const auto call = lanes.ofThread(row);
+      if (call && ids.contains(row.streamId))
+        found.add(call->lane, call->span);
     }));
   found.join();
   return found;

@@ -1,6 +1,6 @@
 #include "analysis/engine/whatif/works/work_names.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
@@ -61,22 +61,13 @@ Result<WorkNames> WorkNames::read(const store::Database& trace, const graph::Gra
 }
 
 Result<void> WorkNames::readSlices(const store::Database& trace, const graph::Graph& graph) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, graph::LaneIndex> threads;
-  for (graph::LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-    if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-      threads.emplace(graph.lanes[lane].id, lane);
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
   return store::forEach<NamedSliceRow>(trace, kNamedSlices, [&](const NamedSliceRow& row) {
-    const auto thread = threads.find(row.threadId);
-    if (thread == threads.end())
+    const auto at = lanes.ofThread(row);
+    if (!at)
       return;
-    const std::int64_t host = graph.lanes[thread->second].hostId;
-    const Slice slice{row.id,
-                      row.parentId,
-                      clock.toJob(host, row.startNs),
-                      clock.toJob(host, row.startNs + row.durNs),
-                      row.nameId};
-    slices_[thread->second].push_back(slice);
+    const Slice slice{row.id, row.parentId, at->span.beginNs, at->span.endNs, row.nameId};
+    slices_[at->lane].push_back(slice);
     byId_.emplace(row.id, slice);
   });
 }
