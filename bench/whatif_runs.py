@@ -43,7 +43,7 @@ def bucket(model, size, rate="200mbit", more=(), recorded=()):
     return Setting(("--model", model, "--bucket", str(size), *more), rate, recorded=recorded)
 
 
-OPERATORS = ("--torch-operators",)
+OPERATORS = ("--torch-operators", "names")
 
 
 CASES = {

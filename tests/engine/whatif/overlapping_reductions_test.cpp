@@ -3,10 +3,12 @@
 #include "analysis/engine/whatif/answer.h"
 #include "analysis/engine/whatif/compute/accumulation.h"
 #include "analysis/engine/whatif/compute/batch_size.h"
+#include "analysis/engine/whatif/network/network.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,26 +33,30 @@ constexpr int kIterations = 6;
 class OverlappingReductions : public ::testing::Test {
  public:
   // `queuedNs`: for which the main thread waits for a processor, in an iteration.
-  void write(std::int64_t queuedNs) {
-    path_ = folder_ / ("job" + std::to_string(queuedNs) + ".sonde");
+  void write(std::int64_t queuedNs, bool isTcp = false) {
+    path_ = folder_ / ("job" + std::to_string(queuedNs) + (isTcp ? "-tcp.sonde" : ".sonde"));
     test::TraceBuilder trace(path_);
-    const auto host = trace.add(model::Host{.name = "host-a", .bootId = "boot-a"});
+    const auto host = trace.add(model::Host{.name = "host-a", .bootId = "boot-a", .cpuCount = 1});
     for (std::int64_t rank = 0; rank < 2; ++rank)
-      writeRank(trace, host, rank, queuedNs);
+      writeRank(trace, host, rank, queuedNs, isTcp);
     trace.finish();
   }
-  double predictedNs(const Question& question) const {
+  Answer ask(const Question& question) const {
     const auto trace = must(store::openTrace(path_));
-    return must(answer(trace, must(graph::readGraph(trace)), {question})).predictedNs / kMs;
+    return must(answer(trace, must(graph::readGraph(trace)), {question}));
   }
+  double predictedNs(const Question& question) const { return ask(question).predictedNs / kMs; }
 
  private:
   static void writeRank(test::TraceBuilder& trace,
                         model::HostId host,
                         std::int64_t rank,
-                        std::int64_t queuedNs) {
+                        std::int64_t queuedNs,
+                        bool isTcp) {
     const auto process =
         trace.add(model::Process{.hostId = host, .pid = 100 + rank, .rank = rank, .worldSize = 2});
+    if (isTcp)
+      trace.add(model::Channel{.processId = process, .kind = model::ChannelKind::Tcp});
     const auto thread = [&](std::int64_t tid, const char* name) {
       return trace.add(
           model::Thread{.processId = process, .tid = 100 + 10 * rank + tid, .name = name});
@@ -115,22 +121,36 @@ class OverlappingReductions : public ::testing::Test {
 TEST_F(OverlappingReductions, FollowOneAnotherWhenTheBatchGrows) {
   write(0);
   // The first is ready at 40 + 2 · 10 ms, the second before the first has ended. Behind them come
-  // twice 2 ms, and the optimizer.
-  EXPECT_NEAR(predictedNs(batchSize({.factor = 2})), 60 + 48 + 12 + 4 + 8, 0.5);
+  // 2 ms that do not depend on the batch, and the optimizer.
+  EXPECT_NEAR(predictedNs(batchSize({.factor = 2})), 60 + 48 + 12 + 2 + 8, 0.5);
 }
 
 TEST_F(OverlappingReductions, LeaveTimeThatTheyStoleOutOfTheBatch) {
   write(10 * kMs);  // a quarter of 40 ms
-  EXPECT_NEAR(predictedNs(batchSize({.factor = 2})), 52.5 + 48 + 12 + 3.5 + 8, 0.5);
+  EXPECT_NEAR(predictedNs(batchSize({.factor = 2})), 52.5 + 48 + 12 + 2 + 8, 0.5);
   write(30 * kMs);  // half of 60 ms, but the reductions had only 15 ms
-  EXPECT_NEAR(predictedNs(batchSize({.factor = 2})), 52.5 + 48 + 12 + 3.5 + 8, 0.5);
+  EXPECT_NEAR(predictedNs(batchSize({.factor = 2})), 52.5 + 48 + 12 + 2 + 8, 0.5);
 }
 
 TEST_F(OverlappingReductions, LeaveTimeThatTheyStoleOutOfOtherMicroBatches) {
   write(0);
-  EXPECT_NEAR(predictedNs(accumulation(2)), 100 + 20 + 30 + 2, 0.5);
+  // No forward pass and no backward pass of it copies what was reduced.
+  EXPECT_NEAR(predictedNs(accumulation(2)), 100 + 20 + 30, 0.5);
   write(10 * kMs);
-  EXPECT_NEAR(predictedNs(accumulation(2)), 100 + 0.75 * (20 + 30 + 2), 0.5);
+  EXPECT_NEAR(predictedNs(accumulation(2)), 100 + 0.75 * (20 + 30), 0.5);
+  write(10 * kMs, true);  // and the kernel as much
+  EXPECT_NEAR(predictedNs(accumulation(2)), 100 + 0.5 * (20 + 30), 0.5);
+}
+
+// Both ranks have one processor, and need 30 + 1.5 · 15 ms each.
+TEST_F(OverlappingReductions, NeedProcessorsOnAFastNetwork) {
+  write(10 * kMs, true);
+  const Answer fast = ask(network({.bandwidthFactor = 1000}));
+  EXPECT_LT(fast.predictedNs, 70 * kMs);
+  EXPECT_GT(fast.highNs, 104 * kMs);
+  EXPECT_THAT(fast.notes, ::testing::Contains(::testing::HasSubstr("105 ms of its processors")));
+  const Answer slow = ask(network({.bandwidthFactor = 0.2}));
+  EXPECT_THAT(slow.notes, ::testing::Not(::testing::Contains(::testing::HasSubstr("processors"))));
 }
 
 }  // namespace

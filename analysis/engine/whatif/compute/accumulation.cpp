@@ -1,11 +1,11 @@
 #include "analysis/engine/whatif/compute/accumulation.h"
 
 #include "analysis/engine/whatif/compute/micro_batches.h"
-#include "analysis/engine/whatif/compute/stolen_time.h"
 #include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/gradients/reduction_calls.h"
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/network/driver_times.h"
 #include "analysis/engine/whatif/network/serial_transfers.h"
 #include "analysis/engine/whatif/span_edits.h"
 #include "analysis/engine/whatif/transfer_edits.h"
@@ -22,6 +22,9 @@
 
 namespace sonde::engine::whatif {
 namespace {
+
+// The error of a backward pass's time on processors without reductions beside it.
+constexpr double kBesideReductions = 0.1;
 
 using graph::kNoNode;
 using graph::LaneIndex;
@@ -60,16 +63,17 @@ std::vector<std::int64_t> firstReductions(const std::vector<IterationBuckets>& i
 }
 
 // The job if nobody reduced gradients, or anything after them, as losses; and hence no rank waited
-// for another one there.
+// for another one there. Ends `batches` there.
 Result<Scenario> withoutReductions(const store::Database& trace,
                                    const Scenario& now,
-                                   const std::vector<MicroBatch>& batches,
+                                   std::vector<MicroBatch>& batches,
                                    const std::vector<JobCollective>& all) {
   Scenario silent = now;
   TransferEdits edits(silent);
   SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
                    bucketsOf(trace, silent.job(), all, edits));
   SONDE_TRY(checkMeasured(iterations, edits));
+  endAtReductions(now.graph(), iterations, batches);
   SONDE_TRY(removeCalls(trace, silent, iterations));
   const MicroBatchLookup lookup(now.graph(), batches);
   const std::vector<std::int64_t> from = firstReductions(iterations, lookup, batches.size());
@@ -195,30 +199,32 @@ Question accumulation(std::int64_t factor) {
     if (factor < 1)
       return Error{ErrorCode::InvalidArgument, "an iteration has at least one micro-batch"};
     Scenario& scenario = asking.scenario;
-    SONDE_TRY_ASSIGN(const std::vector<MicroBatch> batches,
+    SONDE_TRY_ASSIGN(std::vector<MicroBatch> batches,
                      readMicroBatches(asking.trace, scenario.job()));
     SONDE_TRY_ASSIGN(const std::vector<JobCollective> all,
                      readCollectives(asking.trace, scenario.job()));
-    SONDE_TRY_ASSIGN(const MicroWorks works, readWorks(asking.trace, scenario.job(), all, batches));
     SONDE_TRY_ASSIGN(const Scenario silent,
                      withoutReductions(asking.trace, scenario, batches, all));
+    SONDE_TRY_ASSIGN(const MicroWorks works, readWorks(asking.trace, scenario.job(), all, batches));
     const ReplayedTimes times(silent);
-    std::map<graph::LaneIndex, double> stolen;
-    if (works.onDevices.empty()) {
-      SONDE_TRY_ASSIGN(stolen, readStolenShares(asking.trace, scenario.job()));
+    const bool isOnDevices = !works.onDevices.empty();
+    std::map<graph::LaneIndex, DriverTimes> drivers;
+    if (!isOnDevices) {
+      SONDE_TRY_ASSIGN(drivers, readDriverTimes(asking.trace, scenario.job()));
+      asking.modelError = std::max(asking.modelError, kBesideReductions);
     }
     for (const MicroBatch& each : batches) {
       const NodeIndex first = scenario.job().iterations[each.iteration].first;
       const auto busyNs =
-          static_cast<double>(times.at(each.driver, each.span.endNs) - times.beginNs(first));
-      const std::int64_t ns = std::llround(busyNs * (1 - stolen[each.driver]));
+          static_cast<double>(times.at(each.driver, each.computedBy()) - times.beginNs(first));
+      const std::int64_t ns = std::llround(busyNs * (1 - drivers[each.driver].stolenShare()));
       scenario.extend(firstWork(scenario.graph(), first),
                       (factor - 1) * std::max<std::int64_t>(ns, 0),
-                      Origin::Scaled);
+                      isOnDevices ? Origin::Scaled : Origin::Modelled);
     }
     SONDE_TRY(addStreamWork(scenario, batches, works, factor - 1));
     SONDE_TRY(scaleFeeders(asking.trace, scenario, static_cast<double>(factor)));
-    if (works.onDevices.empty())
+    if (!isOnDevices)
       asking.afterwards.emplace_back(serialiseTransfers);
     asking.notes.push_back(fmt::format(
         "an iteration then has {} times as many samples: {} micro-batches, of which only the last "

@@ -1,9 +1,9 @@
 #include "analysis/engine/whatif/compute/batch_size.h"
 
 #include "analysis/engine/whatif/compute/micro_batches.h"
-#include "analysis/engine/whatif/compute/stolen_time.h"
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/network/driver_times.h"
 #include "analysis/engine/whatif/network/serial_transfers.h"
 #include "analysis/engine/whatif/span_edits.h"
 
@@ -21,15 +21,15 @@ namespace {
 // batch.
 constexpr double kProportion = 0.1;
 
-// `stolen`: shares of threads' times that do not depend on the batch.
+// Time that others took from `drivers` does not depend on the batch.
 void scaleAllOf(Scenario& scenario,
                 const std::vector<MicroWork>& works,
                 double factor,
-                const std::map<graph::LaneIndex, double>& stolen) {
+                const std::map<graph::LaneIndex, DriverTimes>& drivers) {
   for (const MicroWork& each : works) {
-    const auto share = stolen.find(scenario.graph().lane[each.node]);
-    const double ofThread =
-        share == stolen.end() ? factor : share->second + (1 - share->second) * factor;
+    const auto driver = drivers.find(scenario.graph().lane[each.node]);
+    const double stolen = driver == drivers.end() ? 0 : driver->second.stolenShare();
+    const double ofThread = stolen + (1 - stolen) * factor;
     scenario.scale(each.node, each.part.beginNs, each.part.endNs, ofThread, Origin::Modelled);
   }
 }
@@ -58,19 +58,22 @@ Question batchSize(BatchSize of) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("a fixed part of {} is not between 0 and 1", of.fixed)};
     Scenario& scenario = asking.scenario;
-    SONDE_TRY_ASSIGN(const std::vector<MicroBatch> batches,
+    SONDE_TRY_ASSIGN(std::vector<MicroBatch> batches,
                      readMicroBatches(asking.trace, scenario.job()));
     SONDE_TRY_ASSIGN(const std::vector<JobCollective> collectives,
                      readCollectives(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
+                     bucketsOf(asking.trace, scenario.job(), collectives, TransferEdits(scenario)));
+    endAtReductions(scenario.graph(), iterations, batches);
     SONDE_TRY_ASSIGN(const MicroWorks works,
                      readWorks(asking.trace, scenario.job(), collectives, batches));
     const double factor = of.fixed + (1 - of.fixed) * of.factor;
     const bool isOnDevices = !works.onDevices.empty();
-    std::map<graph::LaneIndex, double> stolen;
+    std::map<graph::LaneIndex, DriverTimes> drivers;
     if (!isOnDevices) {
-      SONDE_TRY_ASSIGN(stolen, readStolenShares(asking.trace, scenario.job()));
+      SONDE_TRY_ASSIGN(drivers, readDriverTimes(asking.trace, scenario.job()));
     }
-    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor, stolen);
+    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor, drivers);
     const LaneLookup lookup(scenario.graph());
     SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads,
                      readLoads(asking.trace, scenario.job(), lookup));

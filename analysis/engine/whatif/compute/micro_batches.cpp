@@ -1,12 +1,13 @@
 #include "analysis/engine/whatif/compute/micro_batches.h"
 
-#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/engine/whatif/lane_lookup.h"
 #include "analysis/engine/whatif/launches.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -102,7 +103,9 @@ void addThreads(const Graph& graph,
     const auto [first, last] = lanes.rangeOf(lane);
     NodeIndex node = first;
     for (const std::uint32_t batch : lookup.of(lane)) {
-      const Span& span = batches[batch].span;
+      Span span = batches[batch].span;
+      if (lane == batches[batch].driver)
+        span.endNs = batches[batch].computedBy();
       while (node < last && graph.endNs(node) <= span.beginNs)
         ++node;
       for (NodeIndex at = node; at < last && graph.beginNs[at] < span.endNs; ++at) {
@@ -142,6 +145,19 @@ Result<void> addDeviceWork(const store::Database& trace,
 
 }  // namespace
 
+void endAtReductions(const Graph& graph,
+                     const std::vector<IterationBuckets>& iterations,
+                     std::vector<MicroBatch>& batches) {
+  const MicroBatchLookup lookup(graph, batches);
+  for (const IterationBuckets& iteration : iterations)
+    for (const std::vector<ReadyPoint>& points : iteration.ready) {
+      const ReadyPoint& last = points.back();
+      const std::uint32_t batch = lookup.at(last.lane, last.ns);
+      if (batch < batches.size() && batches[batch].driver == last.lane)
+        batches[batch].computedNs = std::min(batches[batch].computedBy(), last.ns);
+    }
+}
+
 MicroBatchLookup::MicroBatchLookup(const Graph& graph, const std::vector<MicroBatch>& batches)
     : graph_(graph), batches_(batches) {
   for (std::uint32_t i = 0; i < batches.size(); ++i)
@@ -170,21 +186,14 @@ std::uint32_t MicroBatchLookup::at(LaneIndex lane, std::int64_t ns) const {
 
 Result<std::vector<MicroBatch>> readMicroBatches(const store::Database& trace,
                                                  const graph::TraceGraph& job) {
-  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  std::unordered_map<std::int64_t, LaneIndex> threads;
-  for (const graph::IterationNodes& each : job.iterations) {
-    const LaneIndex lane = job.graph.lane[each.first];
-    threads.emplace(job.graph.lanes[lane].id, lane);
-  }
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
+  const std::set<LaneIndex> drivers = driversOf(job);
   Spans optimizers;
   Spans backwards;
   SONDE_TRY(store::forEach<StageRow>(trace, kStages, [&](const StageRow& row) {
-    const auto lane = threads.find(row.threadId);
-    if (lane == threads.end())
-      return;
-    const std::int64_t host = job.graph.lanes[lane->second].hostId;
-    (row.isOptimizer ? optimizers : backwards)[lane->second].push_back(
-        {clock.toJob(host, row.startNs), clock.toJob(host, row.startNs + row.durNs)});
+    const auto stage = lanes.ofThread(row);
+    if (stage && drivers.contains(stage->lane))
+      (row.isOptimizer ? optimizers : backwards)[stage->lane].push_back(stage->span);
   }));
   sortByBegin(optimizers);
   sortByBegin(backwards);

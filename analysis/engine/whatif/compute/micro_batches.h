@@ -3,12 +3,14 @@
 #pragma once
 
 #include "analysis/engine/graph/trace_graph.h"
+#include "analysis/engine/whatif/gradients/gradient_buckets.h"
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/thread_spans.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -20,11 +22,21 @@ struct MicroBatch {
   graph::LaneIndex driver = 0;  // the thread that iterates
   Span span;                    // of it
   Span optimizer;               // the step that follows; empty: the trace does not show it
+  // When the driver has computed all gradients, if that is known: then it waits for their
+  // reductions, and copies them.
+  std::optional<std::int64_t> computedNs = {};
+
+  std::int64_t computedBy() const noexcept { return computedNs.value_or(span.endNs); }
 };
 
 // By iteration. NotFound: the trace shows neither optimizers nor backward passes.
 Result<std::vector<MicroBatch>> readMicroBatches(const store::Database& trace,
                                                  const graph::TraceGraph& job);
+
+// Sets computedNs where drivers compute the gradients of these buckets themselves.
+void endAtReductions(const graph::Graph& graph,
+                     const std::vector<IterationBuckets>& iterations,
+                     std::vector<MicroBatch>& batches);
 
 // Finds micro-batches by the lanes of their processes. Requires: both outlive this.
 class MicroBatchLookup {
@@ -54,7 +66,7 @@ struct MicroWorks {
   std::vector<MicroWork> onDevices;  // whole kernels and copies that the micro-batch launched
 };
 
-// Without collectives, and without the workers of loaders.
+// Without collectives, what drivers do after computedBy(), and the workers of loaders.
 Result<MicroWorks> readWorks(const store::Database& trace,
                              const graph::TraceGraph& job,
                              const std::vector<JobCollective>& collectives,

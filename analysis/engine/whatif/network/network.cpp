@@ -2,6 +2,7 @@
 
 #include "analysis/engine/whatif/job_collectives.h"
 #include "analysis/engine/whatif/network/networks.h"
+#include "analysis/engine/whatif/network/processor_limit.h"
 #include "analysis/engine/whatif/network/retimed_collectives.h"
 #include "analysis/store/read_rows.h"
 
@@ -121,6 +122,7 @@ Question network(Network of) {
     if (left > 0)
       asking.notes.push_back(fmt::format(
           "{} collectives keep their times, since the trace lacks some of their ranks", left));
+    asking.afterwards.emplace_back(checkProcessors);
     return {};
   };
 }

@@ -1,4 +1,4 @@
-#include "analysis/engine/whatif/compute/stolen_time.h"
+#include "analysis/engine/whatif/network/driver_times.h"
 
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/store/read_rows.h"
@@ -19,6 +19,12 @@ struct TotalRow {
   double value = 0;
 
   SONDE_COLUMNS(threadId, processId, hostId, isQueue, tsNs, value)
+};
+
+struct ChannelRow {
+  bool isTcp = false;
+
+  SONDE_COLUMNS(isTcp)
 };
 
 constexpr const char* kTotals =
@@ -64,12 +70,19 @@ struct Growth {
 
 }  // namespace
 
-Result<std::map<graph::LaneIndex, double>> readStolenShares(const store::Database& trace,
-                                                            const graph::TraceGraph& job) {
+double DriverTimes::stolenShare() const noexcept {
+  const double threads = std::min(queuedNs, othersNs);
+  const double stolen = isTcp ? 2 * threads : threads;
+  return ownNs > 0 ? std::min(1.0, stolen / (ownNs + queuedNs)) : 0;
+}
+
+Result<std::map<graph::LaneIndex, DriverTimes>> readDriverTimes(const store::Database& trace,
+                                                                const graph::TraceGraph& job) {
   const std::map<std::int64_t, DriverRun> runs = runsOf(job);
   SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
   std::map<std::int64_t, Growth> queued;                              // by process, of its driver
   std::map<std::pair<std::int64_t, std::int64_t>, Growth> processor;  // by process and thread
+  std::map<std::int64_t, Growth> sampled;                             // times, by process
   SONDE_TRY(store::forEach<TotalRow>(trace, kTotals, [&](const TotalRow& row) {
     const auto run = runs.find(row.processId);
     if (run == runs.end())
@@ -77,22 +90,29 @@ Result<std::map<graph::LaneIndex, double>> readStolenShares(const store::Databas
     const std::int64_t ns = clock.toJob(row.hostId, row.tsNs);
     if (ns < run->second.beginNs || ns > run->second.endNs)
       return;
+    const bool isDriver = job.graph.lanes[run->second.driver].id == row.threadId;
     if (!row.isQueue)
       processor[{row.processId, row.threadId}].add(row.value);
-    else if (job.graph.lanes[run->second.driver].id == row.threadId)
+    else if (isDriver)
       queued[row.processId].add(row.value);
+    if (isDriver)
+      sampled[row.processId].add(static_cast<double>(ns - run->second.beginNs));
   }));
+  bool isTcp = false;
+  SONDE_TRY(store::forEach<ChannelRow>(
+      trace,
+      "SELECT EXISTS (SELECT 1 FROM channel WHERE kind = 'tcp') AS is_tcp",
+      [&](const ChannelRow& row) { isTcp = row.isTcp; }));
   std::map<std::int64_t, double> all;  // by process
   for (const auto& [key, of] : processor)
     all[key.first] += of.ns();
-  std::map<graph::LaneIndex, double> shares;
+  std::map<graph::LaneIndex, DriverTimes> found;
   for (const auto& [process, of] : queued) {
     const graph::LaneIndex driver = runs.at(process).driver;
     const double own = processor[{process, job.graph.lanes[driver].id}].ns();
-    if (own > 0)
-      shares[driver] = std::min(of.ns(), all[process] - own) / (own + of.ns());
+    found[driver] = {sampled[process].ns(), own, of.ns(), all[process] - own, isTcp};
   }
-  return shares;
+  return found;
 }
 
 }  // namespace sonde::engine::whatif
