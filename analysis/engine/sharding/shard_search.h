@@ -20,6 +20,7 @@ class ShardLoads {
   void add(std::size_t table, std::size_t rank) { change(table, rank, 1); }
   void remove(std::size_t table, std::size_t rank) { change(table, rank, -1); }
 
+  const std::vector<ShardingProblem::Table>& ranks() const noexcept { return ranks_; }
   double bytes(std::size_t rank) const { return ranks_[rank].bytes; }
   double costNs() const;
   // How uneven the ranks' times are: a move that lowers this opens ways to a lower cost.

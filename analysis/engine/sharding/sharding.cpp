@@ -19,12 +19,15 @@ double ShardingProblem::costNs(const std::vector<std::size_t>& rankOf) const {
   return ShardLoads(*this, rankOf).costNs();
 }
 
+std::vector<ShardingProblem::Table> ShardingProblem::loadsOf(
+    const std::vector<std::size_t>& rankOf) const {
+  return ShardLoads(*this, rankOf).ranks();
+}
+
 bool ShardingProblem::fits(const std::vector<std::size_t>& rankOf) const {
-  const ShardLoads loads(*this, rankOf);
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    if (loads.bytes(rank) > bytesPerRank)
-      return false;
-  return true;
+  const std::vector<Table> loads = loadsOf(rankOf);
+  return std::all_of(
+      loads.begin(), loads.end(), [this](const Table& each) { return each.bytes <= bytesPerRank; });
 }
 
 Result<ShardingProblem> shardingProblem(const std::vector<models::EmbeddingTable>& tables,

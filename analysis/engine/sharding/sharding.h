@@ -36,6 +36,8 @@ struct ShardingProblem {
   // gradients. An all-to-all takes as long as the rank that sends or receives most: m = max over
   // ranks r of max(Σs − s_r, s_r (n − 1)).
   double costNs(const std::vector<std::size_t>& rankOf) const;
+  // The sums of each rank's tables.
+  std::vector<Table> loadsOf(const std::vector<std::size_t>& rankOf) const;
   // All ranks have memory for their tables.
   bool fits(const std::vector<std::size_t>& rankOf) const;
 };
@@ -43,7 +45,8 @@ struct ShardingProblem {
 struct ShardingOptions {
   std::size_t ranks = 0;
   double bytesPerRank = 0;
-  double bytesPerByte = 1;  // memory for each byte of a table: 2 with an optimizer's state
+  double bytesPerByte =
+      1;  // memory for each byte of a table: 2 with as large a state of an optimizer
 };
 
 // `tables` have the samples of one rank as their batch; a rank looks them up for all ranks.

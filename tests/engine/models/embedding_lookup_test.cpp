@@ -37,6 +37,14 @@ TEST(EmbeddingLookup, HitsTheCachedPartOfTheRows) {
   EXPECT_NEAR(cacheHits(kTable, device(200), 2), 0.09, 1e-9) << "two tables share the cache";
 }
 
+// With popular rows the cache has those: of four rows, of shares 12/25, 6/25, 4/25 and 3/25, two.
+TEST(EmbeddingLookup, HitsPopularRows) {
+  EmbeddingTable table{4, 64, 10, 100};
+  table.skew = 1;
+  EXPECT_NEAR(cacheHits(table, device(2), 1), 18.0 / 25 - 2.0 / 1000, 1e-6);
+  EXPECT_NEAR(cacheHits(table, device(100), 1), 1 - 4.0 / 1000, 1e-6);
+}
+
 TEST(EmbeddingLookup, IsBoundByCacheOrArithmetic) {
   LookupDevice slow = device(0);
   slow.cacheBytesPerNs = 100;

@@ -1,5 +1,8 @@
 #include "analysis/engine/models/kernels/embedding_lookup.h"
 
+#include "analysis/engine/models/kernels/row_popularity.h"
+#include "analysis/engine/models/kernels/tt_table.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +42,27 @@ double memoryNs(const EmbeddingTable& table,
          std::max(dram / device.dramBytesPerNs, cache / device.cacheBytesPerNs);
 }
 
+// The time of all samples of a compressed table, with `times` times the operations of its products.
+double compressedNs(const EmbeddingTable& table, const LookupDevice& device, double times) {
+  const TtShape shape = ttShapeOf(table.rows, table.dim, table.ttRank);
+  const Traffic of = trafficOf(table);
+  const double flops = times * shape.flopsOfRow() * static_cast<double>(table.pooling);
+  const double tensors =
+      4 * times * static_cast<double>(shape.readByRow()) * static_cast<double>(table.pooling);
+  const double cache = kOffsetBytes + of.indices + tensors + of.result;
+  return static_cast<double>(table.batch) *
+         std::max({flops / device.flopsPerNs,
+                   cache / device.cacheBytesPerNs,
+                   (of.indices + of.result) / device.dramBytesPerNs});
+}
+
 }  // namespace
+
+double EmbeddingTable::bytes() const noexcept {
+  if (ttRank > 0)
+    return 4.0 * static_cast<double>(ttShapeOf(rows, dim, ttRank).parameters());
+  return 4.0 * static_cast<double>(rows) * static_cast<double>(dim);
+}
 
 double cacheHits(const EmbeddingTable& table, const LookupDevice& device, double liveTables) {
   constexpr double kUsable = 0.9;  // of the cache
@@ -49,7 +72,14 @@ double cacheHits(const EmbeddingTable& table, const LookupDevice& device, double
     return 0;
   const double room =
       kUsable * device.cacheBytes / (liveTables * 4 * static_cast<double>(table.dim));
-  const double unique = -rows * std::expm1(lookups * std::log1p(-1 / rows));
+  const RowPopularity popularity{table.rows, table.skew};
+  if (table.skew > 0) {
+    const double cached = std::min(room, rows);
+    return std::max(
+        0.0,
+        shareOfFirst(popularity, cached) - occurringOfFirst(popularity, cached, lookups) / lookups);
+  }
+  const double unique = occurringOfFirst(popularity, rows, lookups);
   if (unique <= room)
     return std::max(0.0, 1 - unique / lookups);
   const double cached = std::min({room, rows, lookups});
@@ -57,6 +87,8 @@ double cacheHits(const EmbeddingTable& table, const LookupDevice& device, double
 }
 
 double lookupForwardNs(const EmbeddingTable& table, const LookupDevice& device, double liveTables) {
+  if (table.ttRank > 0)
+    return compressedNs(table, device, 1);
   constexpr double kNarrow = 1.1;
   constexpr double kNarrowest = 1.55;
   const double factor = table.dim > 64 ? 1 : table.dim > 32 ? kNarrow : kNarrowest;
@@ -66,6 +98,8 @@ double lookupForwardNs(const EmbeddingTable& table, const LookupDevice& device, 
 double lookupBackwardNs(const EmbeddingTable& table,
                         const LookupDevice& device,
                         double liveTables) {
+  if (table.ttRank > 0)
+    return compressedNs(table, device, 3);
   const double flops = 2.0 * static_cast<double>(table.batch) * static_cast<double>(table.pooling) *
                        static_cast<double>(table.dim);
   return std::max(memoryNs(table, device, liveTables, 2), flops / device.flopsPerNs);
