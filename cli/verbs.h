@@ -19,6 +19,7 @@
   VERB(Whatif)            \
   VERB(Optimize)          \
   VERB(Microbench)        \
+  VERB(Shard)             \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Align)             \
