@@ -295,6 +295,10 @@ class Planner {
     plan_.samples = productOf(found_.picks, &Change::samples);
     plan_.gain = gainOf(all.predictedNs / plan_.samples);
     plan_.notes = std::move(all.notes);
+    if (!plan_.changes.empty() && all.highNs / plan_.samples >= plan_.baselineNs)
+      plan_.notes.emplace_back(
+          "the interval of the plan contains the present time, so it may not help: record more "
+          "iterations, or give models of the network (sonde microbench --fit) with --model");
     if (plan_.memory)
       plan_.peakBytes = peakOf(found_.picks);
     return {};

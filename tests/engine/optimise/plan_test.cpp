@@ -20,7 +20,9 @@ namespace {
 using jobsim::DataParallel;
 using test::must;
 using test::SimulatedJob;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Result<Plan> planOf(const SimulatedJob& job, const PlanOptions& options = {}) {
   const auto asked = must(whatif::AskedJob::read(job.database(), job.trace()));
@@ -118,6 +120,18 @@ TEST(Plan, LeavesOutChangesThatHardlySaveAnything) {
   EXPECT_TRUE(none.changes.empty());
   ASSERT_EQ(none.others.size(), 1U);
   EXPECT_EQ(none.together.ns, none.baselineNs);
+}
+
+// With one size of collectives the time of half the bytes is hardly known.
+TEST(Plan, SaysWhenItMayNotHelp) {
+  const Plan unsure =
+      must(planOf(SimulatedJob(jobsim::dataParallelJob({})), {.questions = {"compression"}}));
+  ASSERT_EQ(familiesOf(unsure), std::vector<std::string>{"compression"});
+  EXPECT_GT(unsure.together.highNs, unsure.baselineNs);
+  EXPECT_THAT(unsure.notes, Contains(HasSubstr("may not help")));
+  const Plan sure = must(planOf(SimulatedJob(jobsim::dataParallelJob(smallBuckets())),
+                                {.questions = {"bucket-size"}}));
+  EXPECT_THAT(sure.notes, Not(Contains(HasSubstr("may not help"))));
 }
 
 TEST(Plan, NamesWhatItCannotAsk) {
