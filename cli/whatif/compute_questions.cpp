@@ -5,6 +5,7 @@
 #include "analysis/engine/whatif/compute/cuda_graphs.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
+#include "analysis/engine/whatif/compute/layout.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 #include "analysis/engine/whatif/compute/overlap_penalty.h"
 #include "analysis/engine/whatif/compute/recompute.h"
@@ -62,6 +63,26 @@ Result<Question> makeMixedPrecision(const NamedValues& values) {
     SONDE_TRY_ASSIGN((key == "matrix" ? of.matrix : of.memory), settingNumber(key, value));
   }
   return whatif::mixedPrecision(of);
+}
+
+Result<Question> makeFp8(const NamedValues& values) {
+  double matrix = 2;
+  for (const auto& [key, value] : values) {
+    if (key != "matrix")
+      return unknownKey("fp8", key, "matrix");
+    SONDE_TRY_ASSIGN(matrix, settingNumber(key, value));
+  }
+  return whatif::fp8(matrix);
+}
+
+Result<Question> makeLayout(const NamedValues& values) {
+  whatif::Layout of;
+  for (const auto& [key, value] : values) {
+    if (key != "kernels")
+      return unknownKey("layout", key, "kernels");
+    of.conversions = value;
+  }
+  return whatif::layout(std::move(of));
 }
 
 Result<Question> makeFusion(const NamedValues& values) {
@@ -147,6 +168,8 @@ constexpr std::array kComputeQuestions = {
                   "computes activations again in its backward pass",
                   "share=1,only=",
                   makeRecompute},
+    NamedQuestion{"fp8", "multiplies matrices of one-byte numbers", "matrix=2", makeFp8},
+    NamedQuestion{"layout", "does not convert layouts of tensors", "kernels=", makeLayout},
     NamedQuestion{"fusion", "has fused operators", "of=pointwise", makeFusion},
     NamedQuestion{"mixed-precision",
                   "computes with numbers of two bytes",

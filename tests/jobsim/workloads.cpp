@@ -27,8 +27,10 @@ void captureGraph(std::vector<Op>& program, std::size_t from, Ns graphNs) {
 }
 
 void addForward(const DataParallel& of, int rank, std::vector<Op>& program) {
-  program.push_back(Launch{
-      "forward_gemm", of.callNs, 0, percentOf(of.forwardNs, rank == of.slowRank, of.slowdown)});
+  program.push_back(Launch{"forward_" + of.matrixKernel,
+                           of.callNs,
+                           0,
+                           percentOf(of.forwardNs, rank == of.slowRank, of.slowdown)});
   for (int i = 0; i < of.activations; ++i)
     program.push_back(Launch{"vectorized_elementwise_kernel", of.callNs, 0, of.activationNs});
 }
@@ -54,7 +56,7 @@ std::vector<Op> deviceProgram(const DataParallel& of, int rank) {
           addForward(of, rank, program);
         const Ns backwardNs = percentOf(of.backwardNs, isSlow, of.slowdown);
         program.push_back(
-            Launch{"backward_gemm",
+            Launch{"backward_" + of.matrixKernel,
                    of.callNs,
                    0,
                    percentOf(backwardNs, layer >= layersPerBucket, of.besidePercent)});

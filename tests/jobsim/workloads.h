@@ -4,6 +4,7 @@
 #include "tests/jobsim/job.h"
 
 #include <cstdint>
+#include <string>
 
 namespace sonde::jobsim {
 
@@ -26,6 +27,7 @@ struct DataParallel {
   bool isOverlapped = true;    // gradients are reduced during the backward pass; else after it
   int activations = 0;         // pointwise kernels that follow each layer's forward
   Ns activationNs = 20'000;
+  std::string matrixKernel = "gemm";  // behind "forward_" and "backward_"
   bool readsLoss = false;   // the thread waits for its device after the forward pass
   Ns codecNs = 0;           // before the reduction of a bucket, and after it
   int recomputeEvery = 0;   // every n-th layer runs its forward again before its backward; 0: none

@@ -2,6 +2,7 @@
 #include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/host_syncs.h"
+#include "analysis/engine/whatif/compute/layout.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
@@ -15,6 +16,7 @@ namespace {
 
 using models::classOfKernel;
 using models::classOfOperator;
+using models::convertsLayout;
 using models::isOfReducedPrecision;
 using models::WorkClass;
 using test::ask;
@@ -90,6 +92,30 @@ TEST(MixedPrecision, NeedsKernels) {
   EXPECT_EQ(refusal(hostDataParallelJob(reducingJob()), mixedPrecision({})), ErrorCode::NotFound);
 }
 
+// The simulated products of matrices have the names of two-byte ones then.
+TEST(Fp8, MakesProductsOfMatricesFaster) {
+  jobsim::DataParallel now = reducingJob();
+  now.activations = 2;
+  now.matrixKernel = "ampere_bf16_s16816gemm";
+  jobsim::DataParallel then = now;
+  then.forwardNs = now.forwardNs / 2;
+  then.backwardNs = now.backwardNs / 2;
+  expectNear(dataParallelJob(now), dataParallelJob(then), {fp8()});
+  EXPECT_EQ(refusal(dataParallelJob(reducingJob()), fp8()), ErrorCode::NotFound);
+  now.matrixKernel = "nvjet_qqtst_fp8_e4m3_gemm";
+  EXPECT_EQ(refusal(dataParallelJob(now), fp8()), ErrorCode::NotFound);
+}
+
+TEST(Layout, LeavesOutConversionsAndTheirLaunches) {
+  jobsim::DataParallel now = jobsim::hostBound();
+  now.activations = 2;
+  now.activationNs = 30'000;
+  jobsim::DataParallel then = now;
+  then.activations = 0;
+  expectNear(dataParallelJob(now), dataParallelJob(then), {layout({"*elementwise*"})});
+  EXPECT_EQ(refusal(dataParallelJob(now), layout({})), ErrorCode::NotFound);
+}
+
 TEST(Fusion, KeepsTheLongestOfPointwiseKernels) {
   jobsim::DataParallel now = reducingJob();
   now.activations = 3;
@@ -144,6 +170,8 @@ TEST(WorkClasses, KnowTheLibrariesNames) {
   EXPECT_EQ(classOfKernel("void cunn_SoftMaxForward<4, float>"), WorkClass::Other);
   EXPECT_TRUE(isOfReducedPrecision("turing_fp16_s1688gemm_fp16_128x128"));
   EXPECT_FALSE(isOfReducedPrecision("ampere_sgemm_128x64_nn"));
+  EXPECT_TRUE(convertsLayout("void cudnn::ops::nchwToNhwcKernel<float, float>"));
+  EXPECT_FALSE(convertsLayout("sm80_xmma_fprop_implicit_gemm_f32f32_nhwc_permute"));
   EXPECT_EQ(classOfOperator("aten::add_"), WorkClass::Pointwise);
   EXPECT_EQ(classOfOperator("aten::addmm"), WorkClass::Matrix);
   EXPECT_EQ(classOfOperator("aten::sum"), WorkClass::Other);

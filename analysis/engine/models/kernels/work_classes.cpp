@@ -61,6 +61,11 @@ constexpr std::array<std::string_view, 14> kReduced = {"h884",
                                                        "e5m2",
                                                        "fp8"};
 
+constexpr std::array<std::string_view, 4> kOneByte = {"e4m3", "e5m2", "fp8", "qmma"};
+// cuDNN's, XLA's, MIOpen's and PyTorch's.
+constexpr std::array<std::string_view, 6> kConversions = {
+    "nchwtonhwc", "nhwctonchw", "transpose", "permute", "transformtensor", "tensor_reorder"};
+
 constexpr std::array<std::string_view, 13> kMatrixOperators = {"mm",
                                                                "bmm",
                                                                "addmm",
@@ -140,6 +145,14 @@ WorkClass classOfKernel(std::string_view name) {
 
 bool isOfReducedPrecision(std::string_view kernel) {
   return hasAny(lower(kernel), kReduced);
+}
+
+bool isOfOneByte(std::string_view kernel) {
+  return hasAny(lower(kernel), kOneByte);
+}
+
+bool convertsLayout(std::string_view kernel) {
+  return classOfKernel(kernel) != WorkClass::Matrix && hasAny(lower(kernel), kConversions);
 }
 
 WorkClass classOfOperator(std::string_view name) {

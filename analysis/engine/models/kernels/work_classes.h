@@ -16,6 +16,11 @@ enum class WorkClass : std::uint8_t {
 WorkClass classOfKernel(std::string_view name);
 // A kernel whose name says that it computes with numbers of two bytes or less.
 bool isOfReducedPrecision(std::string_view kernel);
+// The same of one byte or less.
+bool isOfOneByte(std::string_view kernel);
+
+// A kernel that only changes the order of a tensor's dimensions.
+bool convertsLayout(std::string_view kernel);
 
 // PyTorch's names for operators, such as aten::mul and aten::relu_.
 WorkClass classOfOperator(std::string_view name);

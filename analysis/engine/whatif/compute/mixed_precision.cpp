@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kRule = 0.13;  // the largest error that Daydream reports
 
+constexpr double kOfPeak = 0.25;  // by which products of matrices may miss the ratio of peaks
+
 // The work of optimizers.
 Result<std::unordered_set<graph::NodeIndex>> optimizerWorks(const store::Database& trace,
                                                             const graph::TraceGraph& job,
@@ -78,6 +80,39 @@ Question mixedPrecision(MixedPrecision of) {
         others,
         of.memory,
         already));
+    return {};
+  };
+}
+
+Question fp8(double matrix) {
+  return [matrix](Asking& asking) -> Result<void> {
+    if (!(matrix > 0))
+      return Error{ErrorCode::InvalidArgument, "how many times as fast is a number above 0"};
+    Scenario& scenario = asking.scenario;
+    SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
+                     readDeviceWorks(asking.trace, scenario.job()));
+    std::int64_t count = 0;
+    for (const DeviceWork& each : works) {
+      const bool isFaster = !each.isCollective && models::isOfReducedPrecision(each.name) &&
+                            !models::isOfOneByte(each.name) &&
+                            models::classOfKernel(each.name) == models::WorkClass::Matrix;
+      if (!isFaster)
+        continue;
+      ++count;
+      scenario.setNode(each.node,
+                       std::llround(static_cast<double>(scenario.durNs()[each.node]) / matrix),
+                       Origin::Modelled);
+    }
+    if (count == 0)
+      return notFound(
+          "the trace has no kernels that multiply matrices of two-byte numbers; "
+          "'mixed-precision' asks for those first");
+    asking.modelError = std::max(asking.modelError, kOfPeak);
+    asking.notes.push_back(fmt::format(
+        "{} kernels that multiply matrices of two-byte numbers are {:g} times as fast, which is "
+        "the ratio of peaks; small matrices gain less, and conversions take time",
+        count,
+        matrix));
     return {};
   };
 }

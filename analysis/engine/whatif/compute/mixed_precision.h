@@ -1,4 +1,5 @@
-// The question how long an iteration would take with numbers of two bytes. Free functions.
+// The questions how long an iteration would take with numbers of two bytes, or of one. Free
+// functions.
 #pragma once
 
 #include "analysis/engine/whatif/question.h"
@@ -20,5 +21,13 @@ struct MixedPrecision {
 // NotFound: the trace has no kernels that would be faster. InvalidArgument: a factor is not above
 // 0.
 Question mixedPrecision(MixedPrecision of);
+
+// Products of matrices of two-byte numbers are `matrix` times as fast with numbers of one byte
+// (fp8), all other kernels stay: the conversions are part of kernels beside them. By default by
+// the peaks of NVIDIA's Hopper and AMD's MI300X, so at best.
+//
+// NotFound: the trace has no products of matrices of two-byte numbers. InvalidArgument: the factor
+// is not above 0.
+Question fp8(double matrix = 2);
 
 }  // namespace sonde::engine::whatif
