@@ -5,6 +5,7 @@
 #include "cli/whatif/device_questions.h"
 #include "cli/whatif/gradient_questions.h"
 #include "cli/whatif/job_questions.h"
+#include "cli/whatif/network_questions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,8 +20,11 @@ using engine::whatif::Question;
 
 std::vector<NamedQuestion> namedQuestions() {
   std::vector<NamedQuestion> all;
-  for (const auto& questions :
-       {computeQuestions(), deviceQuestions(), gradientQuestions(), jobQuestions()})
+  for (const auto& questions : {computeQuestions(),
+                                deviceQuestions(),
+                                gradientQuestions(),
+                                jobQuestions(),
+                                networkQuestions()})
     all.insert(all.end(), questions.begin(), questions.end());
   std::sort(all.begin(), all.end(), [](const NamedQuestion& a, const NamedQuestion& b) {
     return std::string_view(a.name) < b.name;

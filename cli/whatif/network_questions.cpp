@@ -1,0 +1,85 @@
+#include "cli/whatif/network_questions.h"
+
+#include "analysis/engine/whatif/topology/topology.h"
+#include "cli/text/time_span.h"
+#include "cli/whatif/bandwidth.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace sonde::cli {
+namespace {
+
+namespace whatif = engine::whatif;
+using whatif::Question;
+
+constexpr const char* kTopologyKeys =
+    "per-node, inside, between, inside-latency, between-latency, nics and algorithm";
+
+Result<whatif::Algorithm> parseAlgorithm(const std::string& text) {
+  for (const auto& [name, algorithm] : whatif::kAlgorithms)
+    if (text == name)
+      return algorithm;
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("there is no algorithm '{}': use ring, tree, hierarchical or in-network", text)};
+}
+
+Result<double> bytesPerNs(const std::string& text) {
+  SONDE_TRY_ASSIGN(const std::int64_t bits, parseBandwidth(text));
+  return static_cast<double>(bits) / 8e9;
+}
+
+// False: it has no such key.
+Result<bool> setTopology(const std::string& key, const std::string& value, whatif::Topology& of) {
+  if (key == "per-node" || key == "nics") {
+    SONDE_TRY_ASSIGN((key == "nics" ? of.nics : of.perNode), wholeNumber(value));
+  } else if (key == "inside" || key == "between") {
+    SONDE_TRY_ASSIGN((key == "inside" ? of.insideBytesPerNs : of.betweenBytesPerNs),
+                     bytesPerNs(value));
+  } else if (key == "inside-latency" || key == "between-latency") {
+    SONDE_TRY_ASSIGN((key == "inside-latency" ? of.insideLatencyNs : of.betweenLatencyNs),
+                     parseTimeSpan(value));
+  } else if (key == "algorithm") {
+    SONDE_TRY_ASSIGN(of.algorithm, parseAlgorithm(value));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Result<void> checkGiven(const char* question, const NamedValues& values) {
+  for (const char* key : {"per-node", "inside", "between"})
+    if (!values.contains(key))
+      return missingKey(question, key, "per-node=8,inside=300GB/s,between=200Gbit/s");
+  return {};
+}
+
+Result<Question> makeTopology(const NamedValues& values) {
+  whatif::Topology of;
+  for (const auto& [key, value] : values) {
+    SONDE_TRY_ASSIGN(const bool isKnown, setTopology(key, value, of));
+    if (!isKnown)
+      return unknownKey("topology", key, kTopologyKeys);
+  }
+  SONDE_TRY(checkGiven("topology", values));
+  return whatif::topology(of);
+}
+
+constexpr std::array kNetworkQuestions = {
+    NamedQuestion{"topology",
+                  "runs on nodes of several ranks, with NICs between them",
+                  "per-node=,inside=,between=,inside-latency=,between-latency=,nics=1,algorithm=",
+                  makeTopology},
+};
+
+}  // namespace
+
+std::span<const NamedQuestion> networkQuestions() {
+  return kNetworkQuestions;
+}
+
+}  // namespace sonde::cli
