@@ -1,5 +1,6 @@
 #include "cli/whatif/network_questions.h"
 
+#include "analysis/engine/whatif/topology/placement.h"
 #include "analysis/engine/whatif/topology/topology.h"
 #include "cli/text/time_span.h"
 #include "cli/whatif/bandwidth.h"
@@ -8,7 +9,9 @@
 
 #include <array>
 #include <cstdint>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace sonde::cli {
 namespace {
@@ -69,7 +72,41 @@ Result<Question> makeTopology(const NamedValues& values) {
   return whatif::topology(of);
 }
 
+// The strides of axes, with dashes in between.
+Result<std::vector<std::int64_t>> parseOrder(const std::string& text) {
+  std::vector<std::int64_t> order;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, '-');) {
+    SONDE_TRY_ASSIGN(const std::int64_t stride, wholeNumber(part));
+    order.push_back(stride);
+  }
+  if (!order.empty())
+    return order;
+  return Error{ErrorCode::InvalidArgument,
+               "give how far the ranks of each axis are apart, as in order=4-1"};
+}
+
+Result<Question> makePlacement(const NamedValues& values) {
+  whatif::Placement of;
+  for (const auto& [key, value] : values) {
+    if (key == "order") {
+      SONDE_TRY_ASSIGN(of.order, parseOrder(value));
+      continue;
+    }
+    SONDE_TRY_ASSIGN(const bool isKnown, setTopology(key, value, of.topology));
+    if (!isKnown)
+      return unknownKey("placement", key, fmt::format("order, {}", kTopologyKeys).c_str());
+  }
+  SONDE_TRY(checkGiven("placement", values));
+  return whatif::placement(of);
+}
+
 constexpr std::array kNetworkQuestions = {
+    NamedQuestion{
+        "placement",
+        "has its ranks on nodes in another order",
+        "per-node=,inside=,between=,order=,inside-latency=,between-latency=,nics=1,algorithm=",
+        makePlacement},
     NamedQuestion{"topology",
                   "runs on nodes of several ranks, with NICs between them",
                   "per-node=,inside=,between=,inside-latency=,between-latency=,nics=1,algorithm=",

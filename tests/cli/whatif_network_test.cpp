@@ -65,6 +65,16 @@ TEST_F(WhatifNetwork, AnswersForNodesOfSeveralRanks) {
   EXPECT_NE(tree["predicted_ns"], answer["predicted_ns"]);
 }
 
+TEST_F(WhatifNetwork, NamesThePlacementOfRanks) {
+  const std::string nodes = "placement,per-node=4,inside=200GB/s,between=100Gbit/s";
+  const json best = jsonOf(ask(nodes, {"--format", "json"}));
+  const json apart = jsonOf(ask(nodes + ",order=2-1", {"--format", "json"}));
+  EXPECT_LE(best["predicted_ns"], apart["predicted_ns"]);
+  EXPECT_THAT(best["notes"].dump(), HasSubstr("are 1 (2 ranks), 2 (4 ranks). In the order "));
+  EXPECT_THAT(apart["notes"].dump(), HasSubstr("In the order 2-1"));
+  EXPECT_THAT(apart["notes"].dump(), HasSubstr("node 0: 0 2 4 6, node 1: 1 3 5 7"));
+}
+
 TEST_F(WhatifNetwork, NamesWhatIsWrongWithNodes) {
   expectRefused(
       {{"topology", "needs per-node="},
@@ -78,9 +88,21 @@ TEST_F(WhatifNetwork, NamesWhatIsWrongWithNodes) {
        {"topology,per-node=2,inside=1GB/s,between=1GB/s,order=2-1", "no setting 'order'"}});
 }
 
+TEST_F(WhatifNetwork, NamesWhatIsWrongWithAPlacement) {
+  expectRefused(
+      {{"placement,per-node=4", "needs inside="},
+       {"placement,per-node=3,inside=1GB/s,between=1GB/s", "8 ranks do not fill nodes of 3"},
+       {"placement,per-node=2,inside=1GB/s,between=1GB/s,order=1-3",
+        "these are 1 (2 ranks), 2 (4 ranks)"},
+       {"placement,per-node=2,inside=1GB/s,between=1GB/s,order=", "as in order=4-1"},
+       {"placement,per-node=2,inside=1GB/s,between=1GB/s,order=2x1", "'2x1' is not a whole"},
+       {"placement,per-node=2,inside=1GB/s,between=1GB/s,nodes=2", "it has order, per-node"}});
+}
+
 TEST_F(WhatifNetwork, HasNoAnswerWithoutAllRanks) {
   const std::vector<std::string> traces = {write(0), merge(eightRanks(), "last", 7)};
-  for (const std::string question : {"topology,per-node=1,inside=1GB/s,between=1GB/s"}) {
+  for (const std::string question : {"topology,per-node=1,inside=1GB/s,between=1GB/s",
+                                     "placement,per-node=1,inside=1GB/s,between=1GB/s"}) {
     for (const std::string& trace : traces) {
       const Finished one = sonde({"whatif", trace, "--ask", question});
       EXPECT_EQ(one.status, 4) << question;
