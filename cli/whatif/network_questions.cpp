@@ -1,5 +1,6 @@
 #include "cli/whatif/network_questions.h"
 
+#include "analysis/engine/whatif/gradients/averaging.h"
 #include "analysis/engine/whatif/topology/placement.h"
 #include "analysis/engine/whatif/topology/topology.h"
 #include "cli/text/time_span.h"
@@ -101,7 +102,25 @@ Result<Question> makePlacement(const NamedValues& values) {
   return whatif::placement(of);
 }
 
+Result<Question> makeAveraging(const NamedValues& values) {
+  whatif::Averaging of;
+  for (const auto& [key, value] : values) {
+    if (key == "size") {
+      SONDE_TRY_ASSIGN(of.size, wholeNumber(value));
+    } else if (key == "wait" && (value == "yes" || value == "no")) {
+      of.waits = value == "yes";
+    } else if (key == "wait") {
+      return Error{ErrorCode::InvalidArgument, fmt::format("wait={} is not yes or no", value)};
+    } else {
+      return unknownKey("averaging", key, "size and wait");
+    }
+  }
+  return whatif::averaging(of);
+}
+
 constexpr std::array kNetworkQuestions = {
+    NamedQuestion{
+        "averaging", "averages gradients in groups of ranks", "size=,wait=yes", makeAveraging},
     NamedQuestion{
         "placement",
         "has its ranks on nodes in another order",

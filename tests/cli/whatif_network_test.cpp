@@ -99,14 +99,28 @@ TEST_F(WhatifNetwork, NamesWhatIsWrongWithAPlacement) {
        {"placement,per-node=2,inside=1GB/s,between=1GB/s,nodes=2", "it has order, per-node"}});
 }
 
+TEST_F(WhatifNetwork, AveragesGradientsInGroups) {
+  trace_ = merge(jobsim::dataParallelJob({}), "data");
+  const json groups = jsonOf(ask("averaging,size=2", {"--format", "json"}));
+  EXPECT_LT(groups["predicted_ns"], groups["baseline_ns"]);
+  EXPECT_THAT(groups["notes"].dump(), HasSubstr("groups of 2 of 4 ranks"));
+  EXPECT_THAT(ask("averaging,wait=no").out, HasSubstr("No rank waits"));
+  expectRefused({{"averaging,size=3", "a group of 3 is not a power of two"},
+                 {"averaging,size=8", "a group of 8 is not"},
+                 {"averaging,size=two", "'two' is not a whole number"},
+                 {"averaging,wait=maybe", "wait=maybe is not yes or no"},
+                 {"averaging,groups=2", "no setting 'groups'"}});
+}
+
 TEST_F(WhatifNetwork, HasNoAnswerWithoutAllRanks) {
   const std::vector<std::string> traces = {write(0), merge(eightRanks(), "last", 7)};
   for (const std::string question : {"topology,per-node=1,inside=1GB/s,between=1GB/s",
-                                     "placement,per-node=1,inside=1GB/s,between=1GB/s"}) {
+                                     "placement,per-node=1,inside=1GB/s,between=1GB/s",
+                                     "averaging"}) {
     for (const std::string& trace : traces) {
       const Finished one = sonde({"whatif", trace, "--ask", question});
       EXPECT_EQ(one.status, 4) << question;
-      EXPECT_THAT(one.err, HasSubstr("give the traces of all ranks")) << question;
+      EXPECT_THAT(one.err, ::testing::ContainsRegex("all ranks")) << question;
     }
   }
 }
