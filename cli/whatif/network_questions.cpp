@@ -1,5 +1,6 @@
 #include "cli/whatif/network_questions.h"
 
+#include "analysis/engine/whatif/gradients/adasum.h"
 #include "analysis/engine/whatif/gradients/averaging.h"
 #include "analysis/engine/whatif/topology/placement.h"
 #include "analysis/engine/whatif/topology/topology.h"
@@ -118,7 +119,18 @@ Result<Question> makeAveraging(const NamedValues& values) {
   return whatif::averaging(of);
 }
 
+Result<Question> makeAdasum(const NamedValues& values) {
+  whatif::Adasum of;
+  for (const auto& [key, value] : values) {
+    if (key != "speed")
+      return unknownKey("adasum", key, "speed");
+    SONDE_TRY_ASSIGN(of.bytesPerNs, bytesPerNs(value));
+  }
+  return whatif::adasum(of);
+}
+
 constexpr std::array kNetworkQuestions = {
+    NamedQuestion{"adasum", "combines gradients by dot products", "speed=", makeAdasum},
     NamedQuestion{
         "averaging", "averages gradients in groups of ranks", "size=,wait=yes", makeAveraging},
     NamedQuestion{

@@ -112,11 +112,22 @@ TEST_F(WhatifNetwork, AveragesGradientsInGroups) {
                  {"averaging,groups=2", "no setting 'groups'"}});
 }
 
+TEST_F(WhatifNetwork, CombinesGradientsByDotProducts) {
+  trace_ = merge(jobsim::dataParallelJob({}), "data");
+  const json fast = jsonOf(ask("adasum", {"--format", "json"}));
+  const json slow = jsonOf(ask("adasum,speed=1GB/s", {"--format", "json"}));
+  EXPECT_LT(fast["predicted_ns"], slow["predicted_ns"]);
+  EXPECT_THAT(slow["notes"].dump(), HasSubstr("at 1 GB/s"));
+  expectRefused(
+      {{"adasum,speed=fast", "fast is not a bandwidth"}, {"adasum,size=2", "no setting 'size'"}});
+}
+
 TEST_F(WhatifNetwork, HasNoAnswerWithoutAllRanks) {
   const std::vector<std::string> traces = {write(0), merge(eightRanks(), "last", 7)};
   for (const std::string question : {"topology,per-node=1,inside=1GB/s,between=1GB/s",
                                      "placement,per-node=1,inside=1GB/s,between=1GB/s",
-                                     "averaging"}) {
+                                     "averaging",
+                                     "adasum"}) {
     for (const std::string& trace : traces) {
       const Finished one = sonde({"whatif", trace, "--ask", question});
       EXPECT_EQ(one.status, 4) << question;
