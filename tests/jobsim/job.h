@@ -66,7 +66,9 @@ struct Launch {
   Ns callNs;
   int stream;
   Ns ns;
+  std::int64_t blocks = 0;  // of kLaunchThreads threads; 0: the trace does not have them
 };
+inline constexpr std::int64_t kLaunchThreads = 256;
 // The same for a collective: its kernel ends on all ranks when the last one's has begun and the
 // data have been moved.
 struct LaunchCollective {
@@ -117,7 +119,8 @@ struct Put {
 struct Take {
   int queue;
 };
-// A block of the host's memory. Each has a number of its own within its rank.
+// A block of memory: the device's, or the host's if the rank has no device. Each has a number of
+// its own within its rank.
 struct Allocate {
   int block;
   std::int64_t bytes;
@@ -126,10 +129,14 @@ struct Free {
   int block;
 };
 // Annotations.
-enum class Scope : std::uint8_t { Iteration, Operation, Load, Backward };
+enum class Scope : std::uint8_t { Iteration, Operation, Load, Backward, Operator };
 struct Begin {
   Scope scope;
   std::string name;
+  // An operator's inputs, such as "[[8, 3, 32, 32], [4, 3, 3, 3]]" and "[float, float]"; empty: not
+  // recorded.
+  std::string shapes = {};
+  std::string types = {};
 };
 struct End {};
 
@@ -170,6 +177,7 @@ struct Job {
   std::vector<int> queueLengths;  // of each queue: how many it holds
   std::vector<int> events;        // one entry for each event: its rank
   Link link;                      // between two machines; within one, messages take no time
+  std::string deviceName = {};    // of each rank; empty: the trace does not have it
   Ns launchLatencyNs = 0;         // from a launch's return to its arrival at the device
 };
 

@@ -32,6 +32,11 @@ void Writer::writeWorks() {
     kernel.work.durNs = shown(work->rank, work->end) - kernel.work.startNs;
     kernel.work.correlationId = correlations_[work->launch];
     kernel.work.launchSliceId = slices_[work->launch];
+    if (const auto* launch = std::get_if<Launch>(work->op);
+        launch != nullptr && launch->blocks > 0) {
+      kernel.grid = {launch->blocks, 1, 1};
+      kernel.block = {kLaunchThreads, 1, 1};
+    }
     const auto id = trace_.add(kernel);
     if (collective == nullptr)
       continue;
@@ -49,7 +54,7 @@ void Writer::writeWorks() {
   }
 }
 
-// Blocks of the host's memory, in the order of allocation.
+// Blocks of memory, in the order of allocation.
 void Writer::writeBlocks() {
   std::map<std::pair<int, int>, Ns> freed;  // by rank and block
   for (const Step& step : history_.steps)
@@ -64,6 +69,7 @@ void Writer::writeBlocks() {
     model::Allocation row;
     row.processId = places_[static_cast<std::size_t>(rank)].process;
     row.threadId = threads_[static_cast<std::size_t>(step.thread)];
+    row.deviceId = places_[static_cast<std::size_t>(rank)].device;  // none: of the host
     row.allocator = model::Allocator::Torch;
     row.address = 4096 * (block->block + 1);
     row.bytes = block->bytes;

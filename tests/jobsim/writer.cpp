@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace sonde::jobsim {
@@ -58,8 +59,12 @@ void Writer::addRank(int rank) {
   process.exitStatus = 0;
   process.state = model::ProcessState::Exited;
   place.process = trace_.add(process);
-  if (of.streams > 0)
-    place.device = trace_.add(model::Device{.hostId = place.host, .kind = "gpu", .ordinal = rank});
+  if (of.streams > 0) {
+    model::Device device{.hostId = place.host, .kind = "gpu", .ordinal = rank};
+    if (!job_.deviceName.empty())
+      device.name = job_.deviceName;
+    place.device = trace_.add(device);
+  }
   for (int stream = 0; stream < of.streams; ++stream)
     place.streams.push_back(trace_.add(
         model::Stream{.processId = place.process, .deviceId = place.device, .number = stream + 7}));
@@ -87,11 +92,16 @@ void Writer::openScope(const At& at, const Begin& begin, Ns endNs) {
                         isIteration                      ? model::SliceKind::Iteration
                         : begin.scope == Scope::Load     ? model::SliceKind::DataLoad
                         : begin.scope == Scope::Backward ? model::SliceKind::Backward
+                        : begin.scope == Scope::Operator ? model::SliceKind::Operator
                                                          : model::SliceKind::Operation,
                         "annotation",
                         begin.name,
                         endNs);
   open_.emplace_back(id, endNs);
+  for (const auto& [key, value] : {std::pair("shapes", std::string_view(begin.shapes)),
+                                   std::pair("dtypes", std::string_view(begin.types))})
+    if (!value.empty())
+      trace_.add(model::Arg{model::Owner::Slice, id.value, trace_.name(key), value});
   if (isIteration)
     trace_.add(model::Iteration{.processId = at.place.process,
                                 .number = at.place.iterations++,
