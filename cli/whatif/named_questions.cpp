@@ -6,6 +6,7 @@
 #include "cli/whatif/gradient_questions.h"
 #include "cli/whatif/job_questions.h"
 #include "cli/whatif/network_questions.h"
+#include "cli/whatif/sharing_questions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +25,8 @@ std::vector<NamedQuestion> namedQuestions() {
                                 deviceQuestions(),
                                 gradientQuestions(),
                                 jobQuestions(),
-                                networkQuestions()})
+                                networkQuestions(),
+                                sharingQuestions()})
     all.insert(all.end(), questions.begin(), questions.end());
   std::sort(all.begin(), all.end(), [](const NamedQuestion& a, const NamedQuestion& b) {
     return std::string_view(a.name) < b.name;

@@ -1,0 +1,79 @@
+// `sonde whatif --ask` about work that shares a device: runs the program on a simulated job.
+#include "tests/cli/verbs_fixture.h"
+#include "tests/jobsim/programs.h"
+#include "tests/jobsim/simulation.h"
+#include "tests/jobsim/workloads.h"
+#include "tests/jobsim/write_trace.h"
+
+#include <gmock/gmock.h>
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using ::testing::HasSubstr;
+
+class WhatifSharing : public Verbs {
+ protected:
+  // Asks about a job of one rank on a device.
+  Finished ask(const std::string& question) {
+    return sonde({"whatif", trace_, "--ask", question, "--format", "json"});
+  }
+  // The same about a job without a device.
+  Finished askHost(const std::string& question) {
+    return sonde({"whatif", write(0), "--ask", question});
+  }
+
+ private:
+  std::string simulated() {
+    jobsim::DataParallel of;
+    of.ranks = 1;
+    of.ranksPerMachine = 1;
+    jobsim::Job job = jobsim::dataParallelJob(of);
+    std::vector<jobsim::Op> program;
+    for (const jobsim::Op& op : job.threads.front().program) {
+      const auto* launch = std::get_if<jobsim::Launch>(&op);
+      if (launch == nullptr || launch->name != "adam") {
+        program.push_back(op);
+        continue;
+      }
+      jobsim::append(
+          program,
+          {jobsim::Begin{jobsim::Scope::Operator,
+                         "aten::convolution",
+                         "[[8, 16, 32, 32], [16, 16, 3, 3]]",
+                         "[float, float]"},
+           jobsim::Launch{"indexFuncLargeIndex<float>", launch->callNs, 0, launch->ns, 640},
+           jobsim::End{}});
+    }
+    job.threads.front().program = std::move(program);
+    job.deviceName = "Tesla V100-SXM2-16GB";
+    std::string path = folder_ / "job.sonde";
+    jobsim::writeTrace(job, jobsim::simulate(job), path, 0);
+    return path;
+  }
+
+  std::string trace_ = simulated();
+};
+
+// The optimizer takes 0.3 ms of an iteration.
+TEST_F(WhatifSharing, AnswersWithDeterministicAlgorithms) {
+  const json answer = jsonOf(ask("determinism,factor=3"));
+  EXPECT_NEAR(answer["predicted_ns"].get<double>() - answer["baseline_ns"].get<double>(), 6e5, 1e3);
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("6 kernels that add or write by index"));
+  EXPECT_EQ(askHost("determinism").status, 4);
+  EXPECT_THAT(askHost("determinism").err, HasSubstr("no kernels of a device"));
+  for (const char* wrong : {"determinism,factor=0.5",
+                            "determinism,factor=slow",
+                            "determinism,convolutions=0",
+                            "determinism,speed=2"})
+    EXPECT_EQ(ask(wrong).status, 2) << wrong;
+}
+
+}  // namespace
+}  // namespace sonde::cli
