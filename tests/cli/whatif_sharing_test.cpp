@@ -75,5 +75,23 @@ TEST_F(WhatifSharing, AnswersWithDeterministicAlgorithms) {
     EXPECT_EQ(ask(wrong).status, 2) << wrong;
 }
 
+// Other kernels have no recorded shape. Adam's fill a V100.
+TEST_F(WhatifSharing, AnswersWithSeveralJobsInOne) {
+  const json answer = jsonOf(ask("fused-jobs,jobs=2"));
+  const double base = answer["baseline_ns"].get<double>();
+  EXPECT_NEAR(answer["predicted_ns"].get<double>() / base, 2, 0.05);
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("6 of 102 kernels have recorded shapes"));
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("times the throughput"));
+  EXPECT_EQ(askHost("fused-jobs,jobs=2").status, 4);
+  EXPECT_THAT(askHost("fused-jobs,jobs=2").err, HasSubstr("no kernels of a device"));
+  for (const char* wrong : {"fused-jobs",
+                            "fused-jobs,jobs=1",
+                            "fused-jobs,jobs=0",
+                            "fused-jobs,jobs=1.5",
+                            "fused-jobs,jobs=2,device=TPU",
+                            "fused-jobs,jobs=2,x=1"})
+    EXPECT_EQ(ask(wrong).status, 2) << wrong;
+}
+
 }  // namespace
 }  // namespace sonde::cli
