@@ -2,6 +2,9 @@
 
 #include "analysis/engine/whatif/sharing/determinism.h"
 #include "analysis/engine/whatif/sharing/fused_jobs.h"
+#include "analysis/engine/whatif/sharing/second_job.h"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <utility>
@@ -42,6 +45,22 @@ Result<Question> makeFusedJobs(const NamedValues& values) {
   return whatif::fusedJobs(std::move(of));
 }
 
+Result<Question> makeSecondJob(const NamedValues& values) {
+  whatif::SecondJob of;
+  for (const auto& [key, value] : values) {
+    if (key == "slowdown") {
+      SONDE_TRY_ASSIGN(of.slowdown, settingNumber(key, value));
+    } else if (key == "wave" && (value == "yes" || value == "no")) {
+      of.isWave = value == "yes";
+    } else if (key == "wave") {
+      return Error{ErrorCode::InvalidArgument, fmt::format("wave='{}' is not yes or no", value)};
+    } else {
+      return unknownKey("second-job", key, "slowdown and wave");
+    }
+  }
+  return whatif::secondJob(of);
+}
+
 constexpr std::array kSharingQuestions = {
     NamedQuestion{
         "determinism", "uses deterministic algorithms", "factor=,convolutions=1", makeDeterminism},
@@ -49,6 +68,8 @@ constexpr std::array kSharingQuestions = {
                   "runs several times in one, with fused kernels",
                   "jobs=,device=",
                   makeFusedJobs},
+    NamedQuestion{
+        "second-job", "shares its devices with a second job", "slowdown=,wave=no", makeSecondJob},
 };
 
 }  // namespace

@@ -93,5 +93,26 @@ TEST_F(WhatifSharing, AnswersWithSeveralJobsInOne) {
     EXPECT_EQ(ask(wrong).status, 2) << wrong;
 }
 
+TEST_F(WhatifSharing, AnswersWithASecondJob) {
+  const json answer = jsonOf(ask("second-job,slowdown=30%"));
+  EXPECT_GE(answer["predicted_ns"], answer["baseline_ns"]);
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("a second job gets"));
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("times together"));
+  const json twice = jsonOf(ask("second-job,wave=yes"));
+  const double base = twice["baseline_ns"].get<double>();
+  EXPECT_NEAR(twice["predicted_ns"].get<double>() / base, 2, 0.15) << "it is never idle";
+  EXPECT_THAT(twice["notes"].dump(), HasSubstr("both jobs together have 1.0"));
+  EXPECT_EQ(ask("second-job").status, 4);
+  EXPECT_THAT(ask("second-job").err, HasSubstr("give slowdown="));
+  EXPECT_EQ(askHost("second-job,slowdown=30%").status, 4);
+  EXPECT_THAT(askHost("second-job,wave=yes").err, HasSubstr("no kernels of a device"));
+  for (const char* wrong : {"second-job,slowdown=-1",
+                            "second-job,slowdown=much",
+                            "second-job,slowdown=30%,wave=yes",
+                            "second-job,wave=2",
+                            "second-job,jobs=2"})
+    EXPECT_EQ(ask(wrong).status, 2) << wrong;
+}
+
 }  // namespace
 }  // namespace sonde::cli
