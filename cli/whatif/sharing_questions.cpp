@@ -3,10 +3,14 @@
 #include "analysis/engine/whatif/sharing/determinism.h"
 #include "analysis/engine/whatif/sharing/fused_jobs.h"
 #include "analysis/engine/whatif/sharing/second_job.h"
+#include "analysis/engine/whatif/sharing/spatial.h"
+#include "cli/text/time_span.h"
+#include "cli/whatif/bandwidth.h"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 namespace sonde::cli {
@@ -61,6 +65,26 @@ Result<Question> makeSecondJob(const NamedValues& values) {
   return whatif::secondJob(of);
 }
 
+Result<Question> makeSpatial(const NamedValues& values) {
+  whatif::Spatial of;
+  for (const auto& [key, value] : values) {
+    if (key == "parts" || key == "kernel") {
+      SONDE_TRY_ASSIGN((key == "parts" ? of.parts : of.kernel), wholeNumber(value));
+    } else if (key == "inside") {
+      SONDE_TRY_ASSIGN(const std::int64_t bits, parseBandwidth(value));
+      of.bytesPerNs = static_cast<double>(bits) / 8e9;
+    } else if (key == "latency") {
+      SONDE_TRY_ASSIGN(const std::int64_t ns, parseTimeSpan(value));
+      of.latencyNs = static_cast<double>(ns);
+    } else {
+      return unknownKey("spatial", key, "parts, kernel, inside and latency");
+    }
+  }
+  if (!values.contains("parts"))
+    return missingKey("spatial", "parts", "parts=2,inside=100Gbit/s");
+  return whatif::spatial(of);
+}
+
 constexpr std::array kSharingQuestions = {
     NamedQuestion{
         "determinism", "uses deterministic algorithms", "factor=,convolutions=1", makeDeterminism},
@@ -70,6 +94,10 @@ constexpr std::array kSharingQuestions = {
                   makeFusedJobs},
     NamedQuestion{
         "second-job", "shares its devices with a second job", "slowdown=,wave=no", makeSecondJob},
+    NamedQuestion{"spatial",
+                  "shares each image among several ranks",
+                  "parts=,inside=,latency=,kernel=3",
+                  makeSpatial},
 };
 
 }  // namespace

@@ -114,5 +114,27 @@ TEST_F(WhatifSharing, AnswersWithASecondJob) {
     EXPECT_EQ(ask(wrong).status, 2) << wrong;
 }
 
+// The optimizer stands for a convolution of 0.3 ms on images of 32 rows.
+TEST_F(WhatifSharing, AnswersWithSharedImages) {
+  const json answer = jsonOf(ask("spatial,parts=2,inside=8Gbit/s,latency=10us"));
+  // A row has 8 * 16 * 32 numbers of four bytes: 16.384 us.
+  EXPECT_NEAR(answer["predicted_ns"].get<double>() - answer["baseline_ns"].get<double>(),
+              -150'000 + 10'000 + 16'384,
+              1'000);
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("6 exchanges of rows"));
+  EXPECT_EQ(ask("spatial,parts=2").status, 4);
+  EXPECT_THAT(ask("spatial,parts=2").err, HasSubstr("give inside="));
+  EXPECT_EQ(askHost("spatial,parts=2,inside=8Gbit/s").status, 4);
+  EXPECT_THAT(askHost("spatial,parts=2,inside=8Gbit/s").err,
+              HasSubstr("no sizes of its operators"));
+  for (const char* wrong : {"spatial",
+                            "spatial,parts=1",
+                            "spatial,parts=0",
+                            "spatial,parts=2,inside=fast",
+                            "spatial,parts=2,kernel=0",
+                            "spatial,parts=2,rows=3"})
+    EXPECT_EQ(ask(wrong).status, 2) << wrong;
+}
+
 }  // namespace
 }  // namespace sonde::cli
