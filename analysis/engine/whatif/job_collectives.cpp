@@ -20,20 +20,22 @@ struct PartRow {
   std::int64_t streamId = 0;
   std::int64_t startNs = 0;
   std::int64_t endNs = 0;
+  std::int64_t callNs = 0;
+  std::string type;
 
-  SONDE_COLUMNS(jobKey, seq, op, bytes, size, threadId, streamId, startNs, endNs)
+  SONDE_COLUMNS(jobKey, seq, op, bytes, size, threadId, streamId, startNs, endNs, callNs, type)
 };
 
 // A kernel's time, or that of the call if no kernel runs the collective.
 constexpr const char* kCollectiveRows =
     "SELECT g.job_key, c.seq, c.op, c.bytes, g.size, s.thread_id, k.stream_id, "
     "coalesce(k.start_ns, "
-    "c.start_ns) AS start_ns, coalesce(k.start_ns + k.dur_ns, c.start_ns + c.dur_ns) AS end_ns "
-    "FROM "
+    "c.start_ns) AS start_ns, coalesce(k.start_ns + k.dur_ns, c.start_ns + c.dur_ns) AS end_ns, "
+    "coalesce(l.start_ns, k.start_ns, c.start_ns) AS call_ns, coalesce(c.dtype, '') AS type FROM "
     "collective c JOIN communicator g ON g.id = c.communicator_id LEFT JOIN slice s ON s.id = "
-    "c.slice_id LEFT JOIN kernel k ON k.id = c.kernel_id WHERE c.seq IS NOT NULL AND c.bytes > 0 "
-    "AND "
-    "g.size > 1 AND c.op NOT IN ('send', 'receive') AND (k.dur_ns IS NOT NULL OR (k.id IS NULL AND "
+    "c.slice_id LEFT JOIN kernel k ON k.id = c.kernel_id LEFT JOIN slice l ON l.id = "
+    "k.launch_slice_id WHERE c.seq IS NOT NULL AND c.bytes > 0 AND g.size > 1 AND c.op NOT IN "
+    "('send', 'receive') AND (k.dur_ns IS NOT NULL OR (k.id IS NULL AND "
     "g.backend <> 'nccl' AND c.dur_ns IS NOT NULL))";
 
 }  // namespace
@@ -67,8 +69,11 @@ Result<std::vector<JobCollective>> readCollectives(const store::Database& trace,
     of.op = row.op;
     of.bytes = std::max(of.bytes, row.bytes);
     of.ranks = row.size;
+    of.type = row.type;
     of.isOnDevice = row.streamId != 0;
-    of.parts.push_back({part->lane, part->span.beginNs, part->span.endNs});
+    const std::int64_t queuedNs = row.startNs - row.callNs;
+    of.parts.push_back(
+        {part->lane, part->span.beginNs, part->span.endNs, part->span.beginNs - queuedNs});
   }));
   std::vector<JobCollective> found;
   found.reserve(byKey.size());

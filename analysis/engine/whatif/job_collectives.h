@@ -18,6 +18,8 @@ struct CollectivePart {
   graph::LaneIndex lane = 0;
   std::int64_t beginNs = 0;  // the job's time
   std::int64_t endNs = 0;
+  std::int64_t callNs =
+      0;  // when the call that launched the kernel began; of a call, its own begin
 };
 
 using CollectiveKey = std::tuple<std::string, std::int64_t, std::string>;  // see JobCollective
@@ -28,6 +30,7 @@ struct JobCollective {
   std::string op;
   std::int64_t bytes = 0;
   std::int64_t ranks = 0;  // of the communicator
+  std::string type;        // of its numbers, such as "float32"; empty: unknown
   bool isOnDevice = false;
   std::vector<CollectivePart> parts;  // by rank
 

@@ -154,6 +154,8 @@ Question compression(Compression of) {
     if (iterations.empty())
       return notFound(kNoBuckets);
     const JobCollective& any = *iterations.front().buckets.front();
+    if (of.codec == Codec::Fp16 && (any.type == "float16" || any.type == "bfloat16"))
+      return notFound("gradients have two bytes already: ask for powersgd or topk");
     const Networks networks(scenario, all, asking.models.collectives);
     const NetworkModel* model = networks.find(any.communicator, any.op);
     if (model == nullptr)

@@ -18,6 +18,7 @@ using graph::Graph;
 using graph::kNoNode;
 using graph::NodeIndex;
 
+constexpr double kMostInForward = 0.1;  // of the bytes of gradients, as of batch norms
 constexpr std::int64_t kLeastBytes = 4096;
 
 struct Fact {
@@ -29,17 +30,6 @@ struct Fact {
 bool isReduction(const JobCollective& each) {
   return (each.op == "allreduce" || each.op == "reducescatter") && each.isComplete() &&
          each.bytes >= kLeastBytes;
-}
-
-// The communicator that reduces most.
-std::string busiestOf(const std::vector<JobCollective>& all) {
-  std::map<std::string, std::int64_t> bytes;
-  for (const JobCollective& each : all)
-    if (isReduction(each))
-      bytes[each.communicator] += each.bytes;
-  const auto most = std::max_element(
-      bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == bytes.end() ? "" : most->first;
 }
 
 // The latest need of a node among edges of other lanes that `isWanted`.
@@ -55,44 +45,87 @@ NodeIndex latestNeed(const Graph& graph, NodeIndex node, Wanted isWanted) {
   return latest;
 }
 
-struct BackwardRow {
-  std::int64_t threadId = 0;
+struct PassRow {
   std::int64_t processId = 0;
   std::int64_t hostId = 0;
   std::int64_t startNs = 0;
+  bool isBackward = false;
 
-  SONDE_COLUMNS(threadId, processId, hostId, startNs)
+  SONDE_COLUMNS(processId, hostId, startNs, isBackward)
 };
 
-constexpr const char* kBackwards =
-    "SELECT s.thread_id, t.process_id, p.host_id, s.start_ns FROM slice s JOIN thread t ON t.id = "
-    "s.thread_id JOIN process p ON p.id = t.process_id WHERE s.kind = 'backward' OR (s.kind IN "
-    "('phase', 'operation') AND s.name_id = (SELECT id FROM string WHERE text = 'backward'))";
+constexpr const char* kPassBegins =
+    "SELECT t.process_id, p.host_id, s.start_ns, s.kind = 'backward' OR n.text = 'backward' AS "
+    "is_backward FROM slice s JOIN string n ON n.id = s.name_id JOIN thread t ON t.id = "
+    "s.thread_id JOIN process p ON p.id = t.process_id WHERE s.kind IN ('forward', 'backward') OR "
+    "(s.kind IN ('phase', 'operation') AND n.text IN ('forward', 'backward'))";
 
-// The backward passes of a process.
-struct Backward {
-  std::int64_t threadId = 0;
-  std::vector<std::int64_t> begins;
+// When the passes of a process begin, ascending.
+struct PassBegins {
+  std::vector<std::int64_t> forward;
+  std::vector<std::int64_t> backward;
 };
-using Backwards = std::map<std::int64_t, Backward>;  // by process
+using PassTimes = std::map<std::int64_t, PassBegins>;  // by process
 
-Result<Backwards> readBackwards(const store::Database& trace) {
+Result<PassTimes> readPassBegins(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
-  Backwards found;
-  SONDE_TRY(store::forEach<BackwardRow>(trace, kBackwards, [&](const BackwardRow& row) {
-    found[row.processId].threadId = row.threadId;
-    found[row.processId].begins.push_back(clock.toJob(row.hostId, row.startNs));
+  PassTimes found;
+  SONDE_TRY(store::forEach<PassRow>(trace, kPassBegins, [&](const PassRow& row) {
+    PassBegins& of = found[row.processId];
+    (row.isBackward ? of.backward : of.forward).push_back(clock.toJob(row.hostId, row.startNs));
   }));
-  for (auto& [process, of] : found)
-    std::sort(of.begins.begin(), of.begins.end());
+  for (auto& [process, of] : found) {
+    std::sort(of.forward.begin(), of.forward.end());
+    std::sort(of.backward.begin(), of.backward.end());
+  }
   return found;
+}
+
+// The last one by then; nullopt: none.
+std::optional<std::int64_t> lastBy(const std::vector<std::int64_t>& begins, std::int64_t ns) {
+  const auto after = std::upper_bound(begins.begin(), begins.end(), ns);
+  return after == begins.begin() ? std::nullopt : std::optional(*(after - 1));
+}
+
+// The first rank asked for it in its forward pass, as tensor-parallel layers do.
+bool isOfForward(const graph::Graph& graph, const PassTimes& passes, const JobCollective& each) {
+  const CollectivePart& part = each.parts.front();
+  const auto of = passes.find(graph.lanes[part.lane].processId);
+  if (of == passes.end())
+    return false;
+  const auto forward = lastBy(of->second.forward, part.callNs);
+  const auto backward = lastBy(of->second.backward, part.callNs);
+  return forward && (!backward || *forward > *backward);
+}
+
+// The communicator that reduces most, of those that reduce hardly anything in forward passes.
+std::string communicatorOfGradients(const graph::Graph& graph,
+                                    const PassTimes& passes,
+                                    const std::vector<JobCollective>& all) {
+  struct Bytes {
+    double all = 0;
+    double inForward = 0;
+  };
+  std::map<std::string, Bytes> bytes;
+  for (const JobCollective& each : all)
+    if (isReduction(each)) {
+      Bytes& of = bytes[each.communicator];
+      of.all += static_cast<double>(each.bytes);
+      if (isOfForward(graph, passes, each))
+        of.inForward += static_cast<double>(each.bytes);
+    }
+  std::string most;
+  for (const auto& [communicator, of] : bytes)
+    if (of.inForward <= kMostInForward * of.all && (most.empty() || of.all > bytes[most].all))
+      most = communicator;
+  return most;
 }
 
 // Finds when the gradients of one rank are ready.
 class ReadyFinder {
  public:
-  ReadyFinder(const Graph& graph, const Backwards& backwards, const TransferEdits& edits)
-      : graph_(graph), backwards_(backwards), edits_(edits) {}
+  ReadyFinder(const Graph& graph, const PassTimes& passes, const TransferEdits& edits)
+      : graph_(graph), passes_(passes), edits_(edits) {}
 
   // The points of the part with this index of each bucket; empty: nothing is known.
   std::vector<ReadyPoint> points(const std::vector<const JobCollective*>& buckets,
@@ -166,16 +199,16 @@ class ReadyFinder {
   ReadyPoint beginOf(const std::vector<ReadyPoint>& known) const {
     const ReadyPoint& first = known.front();
     const graph::Lane& lane = graph_.lanes[first.lane];
-    const auto passes = backwards_.find(lane.processId);
-    if (passes != backwards_.end()) {
-      const std::vector<std::int64_t>& begins = passes->second.begins;
+    const auto passes = passes_.find(lane.processId);
+    if (passes != passes_.end()) {
+      const std::vector<std::int64_t>& begins = passes->second.backward;
       const auto after = std::lower_bound(begins.begin(), begins.end(), first.ns);
       const bool isKnown = after != begins.begin();
       if (isKnown && lane.kind != graph::LaneKind::Stream)
         return {0, first.lane, *(after - 1)};
       if (isKnown)
         for (NodeIndex node = edits_.lookup().beginsFrom(first.lane, *(after - 1));
-             graph_.beginNs[node] < first.ns;
+             node < edits_.lookup().rangeOf(first.lane).second && graph_.beginNs[node] < first.ns;
              ++node)
           if (isLaunchedAfter(node, *(after - 1)))
             return {0, first.lane, graph_.beginNs[node]};
@@ -191,7 +224,7 @@ class ReadyFinder {
   }
 
   const Graph& graph_;
-  const Backwards& backwards_;
+  const PassTimes& passes_;
   const TransferEdits& edits_;
 };
 
@@ -220,9 +253,9 @@ Result<std::vector<IterationBuckets>> bucketsOf(const store::Database& trace,
                                                 const graph::TraceGraph& job,
                                                 const std::vector<JobCollective>& all,
                                                 const TransferEdits& edits) {
-  SONDE_TRY_ASSIGN(const Backwards backwards, readBackwards(trace));
-  const ReadyFinder finder(job.graph, backwards, edits);
-  const std::string communicator = busiestOf(all);
+  SONDE_TRY_ASSIGN(const PassTimes passes, readPassBegins(trace));
+  const ReadyFinder finder(job.graph, passes, edits);
+  const std::string communicator = communicatorOfGradients(job.graph, passes, all);
   const std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
   const replay::IterationWindows windows(job.graph, iterations);
   std::map<std::uint32_t, IterationBuckets> found;

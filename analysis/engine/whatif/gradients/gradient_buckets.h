@@ -34,8 +34,8 @@ struct IterationBuckets {
 // When this many bytes are ready. Requires: `points` of one part, and no more bytes than they have.
 ReadyPoint readyAt(const std::vector<ReadyPoint>& points, std::int64_t bytes);
 
-// The reductions of one communicator that has all its ranks: the one that moves most. Those below
-// 4 KiB are not of gradients. By iteration; empty: the trace has none. Requires: `all` outlives the
+// The reductions of one communicator that has all its ranks: the one that moves most, of those that
+// reduce hardly anything in forward passes. Those below 4 KiB are not of gradients. By iteration; empty: the trace has none. Requires: `all` outlives the
 // result.
 Result<std::vector<IterationBuckets>> bucketsOf(const store::Database& trace,
                                                 const graph::TraceGraph& job,
@@ -45,7 +45,7 @@ Result<std::vector<IterationBuckets>> bucketsOf(const store::Database& trace,
 // For people: why bucketsOf() is empty.
 inline constexpr const char* kNoBuckets =
     "the trace has no iteration in which all ranks reduce gradients: buckets are all-reduces and "
-    "reduce-scatters of 4 KiB and more";
+    "reduce-scatters of 4 KiB and more, outside of forward passes";
 
 // InvalidArgument: an earlier question has replaced the transfers of a bucket.
 Result<void> checkMeasured(const std::vector<IterationBuckets>& iterations,

@@ -36,7 +36,7 @@ Question parameterServer(std::int64_t servers) {
     const auto ns = [servers](const JobCollective& bucket, const NetworkModel& model) {
       const double perServer = static_cast<double>(bucket.ranks) / static_cast<double>(servers);
       const double bytes = static_cast<double>(bucket.bytes) * std::max(perServer, 1.0);
-      return 2 * (model.stepNs + model.callNs + bytes * model.byteNs);
+      return 2 * (model.stepNs + model.callNs + bytes * (model.byteNs + model.payloadNs));
     };
     return retimeBuckets(asking, ns, [servers](const JobCollective& bucket) {
       return fmt::format(
