@@ -14,6 +14,8 @@ namespace {
 
 using graph::NodeIndex;
 
+constexpr std::int64_t kMostLag = std::numeric_limits<std::uint32_t>::max();
+
 // Divides the piece that `ns` lies in.
 void divideAt(std::vector<Piece>& pieces, std::int64_t ns) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -131,7 +133,7 @@ void Scenario::setNode(NodeIndex node, std::int64_t ns, Origin origin) {
 }
 
 void Scenario::setLag(std::uint32_t edge, double ns, Origin origin) {
-  constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
+  constexpr auto kMost = static_cast<double>(kMostLag);
   lagNs_[edge] = static_cast<std::uint32_t>(std::llround(std::clamp(ns, 0.0, kMost)));
   edgeOrigins_[edge] = std::max(edgeOrigins_[edge], origin);
 }
@@ -196,7 +198,7 @@ void Scenario::changeEdges(const Structure& structure) {
       }
       graph.from[count] = edge.from;
       graph.edgeKind[count] = edge.kind;
-      lagNs_[count] = static_cast<std::uint32_t>(edge.lagNs);
+      lagNs_[count] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(edge.lagNs, 0, kMostLag));
       edgeOrigins_[count++] = Origin::Modelled;
     }
     graph.firstIn.push_back(count);

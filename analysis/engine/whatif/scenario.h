@@ -48,7 +48,7 @@ struct NewEdge {
   graph::NodeIndex from = 0;
   graph::NodeIndex to = 0;
   graph::EdgeKind kind = graph::EdgeKind::Data;
-  std::int64_t lagNs = 0;
+  std::int64_t lagNs = 0;  // at most 4.29 s count
   // An edge of graph() whose lag and origin it has instead.
   std::uint32_t copyOf = kNoEdge;
 };

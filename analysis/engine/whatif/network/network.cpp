@@ -70,10 +70,16 @@ NetworkModel changed(NetworkModel model, const Network& of, const Sockets& socke
     model.byteNs = 1 / (*of.bytesPerNs * kOfTcp) + sockets.receiveNs;
   else if (of.bytesPerNs)
     model.byteNs = 1 / *of.bytesPerNs;
-  if (of.bandwidthFactor)
+  if (of.bytesPerNs)
+    model.payloadNs = 0;
+  if (of.bandwidthFactor) {
     model.byteNs /= *of.bandwidthFactor;
+    model.payloadNs /= *of.bandwidthFactor;
+  }
   if (of.latencyNs)
     model.stepNs = static_cast<double>(*of.latencyNs);
+  if (of.latencyNs && *of.latencyNs == 0)
+    model.callNs = 0;  // nothing but bytes takes time
   return model;
 }
 

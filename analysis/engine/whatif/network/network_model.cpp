@@ -77,9 +77,10 @@ std::map<std::string, NetworkModel> fitNetworks(const std::vector<JobCollective>
 }
 
 std::string describe(const NetworkModel& model) {
+  const double perByte = model.byteNs + model.payloadNs;
   return fmt::format("{:.1f} µs a step and {:.2f} Gbit/s, fitted to {} {} with {:.1f} % error{}",
                      model.stepNs / 1e3,
-                     model.byteNs > 0 ? 8 / model.byteNs : 0,
+                     perByte > 0 ? 8 / perByte : 0,
                      model.sizes,
                      model.sizes == 1 ? "size" : "sizes",
                      100 * model.error,
