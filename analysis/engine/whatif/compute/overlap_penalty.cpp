@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -112,7 +113,8 @@ double overlapOf(const std::vector<Span>& spans, std::int64_t beginNs, std::int6
   return static_cast<double>(common) / static_cast<double>(endNs - beginNs);
 }
 
-using Shapes = std::map<std::string, std::vector<Sample>>;
+// By process and shape: ranks may have devices of different speeds.
+using Shapes = std::map<std::pair<std::int64_t, std::string>, std::vector<Sample>>;
 
 Result<Shapes> readShapes(const store::Database& trace, const graph::TraceGraph& job) {
   const graph::Graph& graph = job.graph;
@@ -128,37 +130,52 @@ Result<Shapes> readShapes(const store::Database& trace, const graph::TraceGraph&
     const auto node = kernels.find(row.id);
     if (node == kernels.end())
       return;
-    const auto spans = transfers.find(graph.lanes[graph.lane[node->second]].processId);
+    const std::int64_t process = graph.lanes[graph.lane[node->second]].processId;
+    const auto spans = transfers.find(process);
     const double overlap =
         spans == transfers.end()
             ? 0
             : overlapOf(spans->second, graph.beginNs[node->second], graph.endNs(node->second));
-    shapes[row.shape].push_back(
+    shapes[{process, row.shape}].push_back(
         {node->second, overlap, static_cast<double>(graph.durNs[node->second])});
   }));
   return shapes;
 }
 
-// Least squares of all shapes: slope = slowdown * alone, weighted by how well a slope is known.
+// Least squares of all shapes: slope = slowdown * alone, weighted by how well a slope is known. The
+// error is that of the samples, or that of the shapes if these differ more: kernels of one name and
+// grid may do other work where nothing runs beside them.
 void fit(const Shapes& shapes, OverlapPenalty& penalty) {
   double product = 0;
   double weight = 0;
-  double squares = 0;  // relative
+  double ofShapes = 0;  // the squares of their slow-downs
+  double squares = 0;   // relative
   double freedom = 0;
-  for (const auto& [shape, samples] : shapes) {
+  double count = 0;
+  std::set<std::string> names;
+  for (const auto& [key, samples] : shapes) {
     if (!spreads(samples))
       continue;
     const Line line = lineOf(samples);
     if (line.alone <= 0)
       continue;
-    ++penalty.shapes;
-    product += line.spread * line.slope / line.alone;
+    names.insert(key.second);
+    ++count;
+    const double slowdown = line.slope / line.alone;
+    product += line.spread * slowdown;
+    ofShapes += line.spread * slowdown * slowdown;
     weight += line.spread;
     squares += line.squares / (line.alone * line.alone);
     freedom += static_cast<double>(samples.size()) - 2;
   }
-  penalty.slowdown = weight > 0 ? product / weight : 0;
-  penalty.standardError = weight > 0 && freedom > 0 ? std::sqrt(squares / freedom / weight) : 0;
+  if (weight <= 0)
+    return;
+  penalty.shapes = static_cast<std::int64_t>(names.size());
+  penalty.slowdown = product / weight;
+  penalty.standardError = freedom > 0 ? std::sqrt(squares / freedom / weight) : 0;
+  const double variance = ofShapes / weight - penalty.slowdown * penalty.slowdown;
+  if (count > 1 && variance > 0)
+    penalty.standardError = std::max(penalty.standardError, std::sqrt(variance / (count - 1)));
 }
 
 }  // namespace

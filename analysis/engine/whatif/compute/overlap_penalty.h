@@ -24,7 +24,7 @@ struct OverlappedKernel {
 struct OverlapPenalty {
   double slowdown = 0;
   double standardError = 0;
-  std::int64_t shapes = 0;  // kernels with the same name and grid, with and without overlap
+  std::int64_t shapes = 0;  // names and grids of kernels that run with and without overlap
   std::vector<OverlappedKernel> kernels;  // all that overlap
 };
 

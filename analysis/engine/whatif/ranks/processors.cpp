@@ -25,8 +25,10 @@ using graph::NodeIndex;
 // long run.
 constexpr std::int64_t kTurnNs = 200'000;
 
-// The error of an iteration in which threads share processors.
-constexpr double kOrderError = 0.025;
+// The error of an iteration in which threads share processors: who gets one first, and what the
+// replay does not know. On a real job each of four ranks on two processors needed a quarter more
+// processor time than each of two.
+constexpr double kOrderError = 0.1;
 
 constexpr std::size_t kMostNodes = 100'000'000;
 
