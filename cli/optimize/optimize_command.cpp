@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,8 +132,12 @@ Result<optimise::PlanOptions> OptimizeCommand::options() const {
   const auto ns = parseTimeSpan(budget_);
   if (!ns)
     return Error{ns.error().code, "--budget: " + ns.error().message};
-  options.isToStop = [end = Clock::now() + std::chrono::nanoseconds(*ns)] {
-    return interrupted != 0 || Clock::now() >= end;
+  // The search calls it first when the trace has been read.
+  options.isToStop = [budget = std::chrono::nanoseconds(*ns),
+                      end = std::optional<Clock::time_point>()]() mutable {
+    if (!end)
+      end = Clock::now() + budget;
+    return interrupted != 0 || Clock::now() >= *end;
   };
   if (memory_.empty())
     return options;

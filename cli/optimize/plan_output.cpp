@@ -68,6 +68,10 @@ std::string summaryOf(const Plan& plan) {
   const std::string now = fmt::format("{} takes {}",
                                       plan.iterations == 0 ? "the whole trace" : "an iteration",
                                       humanDuration(rounded(plan.baselineNs)));
+  if (plan.changes.empty() && !plan.isComplete)
+    return now +
+           "; the search was stopped before it found a change that saves more than 1 % of it "
+           "(--budget)\n";
   if (plan.changes.empty())
     return now + "; no change that was tried saves more than 1 % of it\n";
   const std::string samples =

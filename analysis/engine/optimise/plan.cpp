@@ -200,6 +200,11 @@ class Planner {
         reasons += fmt::format("\n  {}: {}", each.family, each.reason);
       return notFound("the trace allows none of the questions:" + reasons);
     }
+    if (std::isinf(found_.ns) && !found_.isComplete)
+      return notFound(
+          fmt::format("the search was stopped before it found a change with which the "
+                      "job fits into {} bytes: give it more time (--budget)",
+                      *options_.memoryBytes));
     if (std::isinf(found_.ns))
       return notFound(
           fmt::format("no change makes the job fit into {} bytes: {} holds {} bytes at its peak, "

@@ -191,6 +191,9 @@ TEST(Plan, FitsIntoTheMemory) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::NotFound);
   EXPECT_THAT(none.error().message, HasSubstr("at its peak"));
+  const auto stopped = planOf(job, {.memoryBytes = limit, .isToStop = [] { return true; }});
+  ASSERT_FALSE(stopped);
+  EXPECT_THAT(stopped.error().message, HasSubstr("--budget"));
 }
 
 TEST(Plan, NeedsAllocationsToJudgeMemory) {
