@@ -12,28 +12,13 @@
 namespace sonde::engine::whatif {
 namespace {
 
-// The time that the driver itself works in its loads.
-std::int64_t ownNs(const graph::Graph& graph, const LaneLookup& lookup, const RankLoads& of) {
-  std::int64_t sum = 0;
-  const auto [first, last] = lookup.rangeOf(of.driver);
-  graph::NodeIndex node = first;
-  for (const Span& load : of.loads) {
-    while (node < last && graph.endNs(node) <= load.beginNs)
-      ++node;
-    for (graph::NodeIndex at = node; at < last && graph.beginNs[at] < load.endNs; ++at)
-      sum += std::min(graph.endNs(at), load.endNs) - std::max(graph.beginNs[at], load.beginNs);
-  }
-  return sum;
-}
-
 // Returns the mean time of a batch, before.
 double changeLoads(Scenario& scenario,
                    const LaneLookup& lookup,
                    const RankLoads& of,
                    const LoadCache& cache) {
   const bool loadsItself = of.feeders.empty();
-  const std::int64_t all = loadsItself ? ownNs(scenario.graph(), lookup, of) : of.feederNs;
-  const double batchNs = static_cast<double>(all) / static_cast<double>(of.loads.size());
+  const double batchNs = loadingNs(scenario, lookup, of) / static_cast<double>(of.loads.size());
   if (batchNs <= 0)
     return 0;
   const double hitNs = std::min(static_cast<double>(cache.hitNs), batchNs);

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/whatif/lane_lookup.h"
 #include "analysis/engine/whatif/loads.h"
+#include "analysis/engine/whatif/span_edits.h"
 
 #include <fmt/format.h>
 
@@ -48,11 +49,12 @@ class Workers {
         batches_(batches) {}
 
   void change() {
+    const double meanNs =
+        loadingNs(scenario_, lookup_, of_) / static_cast<double>(of_.loads.size());
     std::vector<std::int64_t> batchNs;
     for (const Span& load : of_.loads)
-      batchNs.push_back(of_.feeders.empty()
-                            ? ownNs(load)
-                            : of_.feederNs / static_cast<std::int64_t>(of_.loads.size()));
+      batchNs.push_back(
+          std::llround(of_.feeders.empty() ? presentNs(scenario_, ownPartsOf(load)) : meanNs));
     if (!of_.feeders.empty())
       dropFeeders();
     if (workers_ == 0 && !of_.feeders.empty())
@@ -62,7 +64,7 @@ class Workers {
       return;
     if (of_.feeders.empty())
       for (const Span& load : of_.loads)
-        setOwn(load, kTakeNs);
+        setParts(scenario_, ownPartsOf(load), kTakeNs, Origin::Modelled);
     addBatches(batchNs);
   }
 
@@ -82,26 +84,8 @@ class Workers {
     return {first, last};
   }
 
-  std::int64_t ownNs(const Span& load) const {
-    const auto [first, last] = nodesOf(load);
-    std::int64_t sum = 0;
-    for (NodeIndex node = first; node < last; ++node)
-      sum += std::max<std::int64_t>(
-          std::min(graph_.endNs(node), load.endNs) - std::max(graph_.beginNs[node], load.beginNs),
-          0);
-    return sum;
-  }
-
-  // Requires: the driver loads by itself.
-  void setOwn(const Span& load, std::int64_t ns) {
-    const std::int64_t own = ownNs(load);
-    const auto [first, last] = nodesOf(load);
-    for (NodeIndex node = first; node < last; ++node)
-      scenario_.scale(node,
-                      std::max(graph_.beginNs[node], load.beginNs),
-                      std::min(graph_.endNs(node), load.endNs),
-                      static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(own, 1)),
-                      Origin::Modelled);
+  std::vector<SelectedPart> ownPartsOf(const Span& load) const {
+    return ownParts(graph_, lookup_, of_.driver, load);
   }
 
   void addOwn(const Span& load, std::int64_t ns) {

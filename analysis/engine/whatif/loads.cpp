@@ -1,6 +1,7 @@
 #include "analysis/engine/whatif/loads.h"
 
 #include "analysis/engine/whatif/job_lanes.h"
+#include "analysis/engine/whatif/span_edits.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
@@ -63,14 +64,6 @@ void findFeeders(const Graph& graph, const LaneLookup& lookup, RankLoads& of) {
         if (graph.edgeKind[edge] == EdgeKind::Handoff || graph.edgeKind[edge] == EdgeKind::Message)
           found.insert(graph.lane[graph.from[edge]]);
   of.feeders.assign(found.begin(), found.end());
-  for (const LaneIndex lane : of.feeders) {
-    const auto [first, last] = lookup.rangeOf(lane);
-    for (NodeIndex node = first; node < last; ++node) {
-      const std::int64_t begin = std::max(graph.beginNs[node], of.loads.front().beginNs);
-      const std::int64_t until = std::min(graph.endNs(node), of.loads.back().endNs);
-      of.feederNs += std::max<std::int64_t>(until - begin, 0);
-    }
-  }
 }
 
 }  // namespace
@@ -98,6 +91,40 @@ Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
     found.push_back(std::move(each));
   }
   return found;
+}
+
+std::vector<SelectedPart> ownParts(const Graph& graph,
+                                   const LaneLookup& lookup,
+                                   LaneIndex driver,
+                                   const Span& load) {
+  std::vector<SelectedPart> parts;
+  const auto [first, last] = lookup.rangeOf(driver);
+  NodeIndex node = lookup.beginsFrom(driver, load.beginNs);
+  if (node > first)
+    --node;
+  for (; node < last && graph.beginNs[node] < load.endNs; ++node) {
+    const std::int64_t begin = std::max(graph.beginNs[node], load.beginNs);
+    const std::int64_t end = std::min(graph.endNs(node), load.endNs);
+    if (begin < end)
+      parts.push_back({node, begin, end});
+  }
+  return parts;
+}
+
+double loadingNs(const Scenario& scenario, const LaneLookup& lookup, const RankLoads& of) {
+  const Graph& graph = scenario.graph();
+  double sum = 0;
+  if (of.feeders.empty())
+    for (const Span& load : of.loads)
+      sum += presentNs(scenario, ownParts(graph, lookup, of.driver, load));
+  for (const LaneIndex lane : of.feeders) {
+    const auto [first, last] = lookup.rangeOf(lane);
+    for (NodeIndex node = first; node < last; ++node)
+      sum += scenario.lengthNs(node,
+                               std::max(graph.beginNs[node], of.loads.front().beginNs),
+                               std::min(graph.endNs(node), of.loads.back().endNs));
+  }
+  return sum;
 }
 
 }  // namespace sonde::engine::whatif

@@ -2,13 +2,13 @@
 // values.
 #pragma once
 
-#include "analysis/engine/graph/trace_graph.h"
 #include "analysis/engine/whatif/lane_lookup.h"
+#include "analysis/engine/whatif/scenario.h"
+#include "analysis/engine/whatif/selection.h"
 #include "analysis/engine/whatif/thread_spans.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
-#include <cstdint>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -20,12 +20,21 @@ struct RankLoads {
   // Threads of it, or of other processes, that the driver waits for in its loads; empty: it loads
   // the batches itself.
   std::vector<graph::LaneIndex> feeders;
-  std::int64_t feederNs = 0;  // the time that the feeders work from the first load to the last
 };
 
 // Ranks without loads are left out.
 Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
                                          const graph::TraceGraph& job,
                                          const LaneLookup& lookup);
+
+// What the driver itself does in a load.
+std::vector<SelectedPart> ownParts(const graph::Graph& graph,
+                                   const LaneLookup& lookup,
+                                   graph::LaneIndex driver,
+                                   const Span& load);
+
+// How long the feeders work from the first load to the last, after earlier questions; without
+// feeders, how long the driver works in its loads.
+double loadingNs(const Scenario& scenario, const LaneLookup& lookup, const RankLoads& of);
 
 }  // namespace sonde::engine::whatif

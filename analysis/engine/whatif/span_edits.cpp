@@ -37,4 +37,26 @@ void scaleLane(Scenario& scenario,
         node, scenario.graph().beginNs[node], scenario.graph().endNs(node), factor, origin);
 }
 
+double presentNs(const Scenario& scenario, std::span<const SelectedPart> parts) {
+  double sum = 0;
+  for (const SelectedPart& part : parts)
+    sum += scenario.lengthNs(part.node, part.beginNs, part.endNs);
+  return sum;
+}
+
+void setParts(Scenario& scenario, std::span<const SelectedPart> parts, double ns, Origin origin) {
+  const double present = presentNs(scenario, parts);
+  double measured = 0;
+  for (const SelectedPart& part : parts)
+    measured += static_cast<double>(part.lengthNs());
+  if (measured <= 0)
+    return;
+  for (const SelectedPart& part : parts) {
+    const double share = present > 0
+                             ? scenario.lengthNs(part.node, part.beginNs, part.endNs) / present
+                             : static_cast<double>(part.lengthNs()) / measured;
+    scenario.setStretch(part.node, part.beginNs, part.endNs, ns * share, origin);
+  }
+}
+
 }  // namespace sonde::engine::whatif

@@ -3,7 +3,10 @@
 
 #include "analysis/engine/whatif/lane_lookup.h"
 #include "analysis/engine/whatif/scenario.h"
+#include "analysis/engine/whatif/selection.h"
 #include "analysis/engine/whatif/thread_spans.h"
+
+#include <span>
 
 namespace sonde::engine::whatif {
 
@@ -21,5 +24,12 @@ void scaleLane(Scenario& scenario,
                graph::LaneIndex lane,
                double factor,
                Origin origin);
+
+// The present length of a stretch of work, which may lie in several nodes.
+double presentNs(const Scenario& scenario, std::span<const SelectedPart> parts);
+
+// Makes such a stretch take `ns`. Its parts keep their present proportions; if it takes no time
+// now, the measured ones.
+void setParts(Scenario& scenario, std::span<const SelectedPart> parts, double ns, Origin origin);
 
 }  // namespace sonde::engine::whatif

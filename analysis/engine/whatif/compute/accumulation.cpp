@@ -62,13 +62,24 @@ std::vector<std::int64_t> firstReductions(const std::vector<IterationBuckets>& i
   return found;
 }
 
+// Nobody waits for the workers of loaders.
+Result<void> removeFeeders(const store::Database& trace, Scenario& scenario) {
+  const LaneLookup lookup(scenario.graph());
+  SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(trace, scenario.job(), lookup));
+  for (const RankLoads& each : ranks)
+    for (const LaneIndex lane : each.feeders)
+      scaleLane(scenario, lookup, lane, 0, Origin::Measured);
+  return {};
+}
+
 // The job if nobody reduced gradients, or anything after them, as losses; and hence no rank waited
-// for another one there. Ends `batches` there.
+// for another one there. Nor does it wait for its loader. Ends `batches` there.
 Result<Scenario> withoutReductions(const store::Database& trace,
                                    const Scenario& now,
                                    std::vector<MicroBatch>& batches,
                                    const std::vector<JobCollective>& all) {
   Scenario silent = now;
+  SONDE_TRY(removeFeeders(trace, silent));
   TransferEdits edits(silent);
   SONDE_TRY_ASSIGN(const std::vector<IterationBuckets> iterations,
                    bucketsOf(trace, silent.job(), all, edits));
@@ -133,12 +144,12 @@ struct StreamWork {
   std::int64_t ns = 0;
 };
 
-// By micro-batch and stream.
-std::map<std::pair<std::uint32_t, LaneIndex>, StreamWork> byStream(const Scenario& scenario,
+// By stream and micro-batch, so that new nodes come lane by lane.
+std::map<std::pair<LaneIndex, std::uint32_t>, StreamWork> byStream(const Scenario& scenario,
                                                                    const MicroWorks& works) {
-  std::map<std::pair<std::uint32_t, LaneIndex>, StreamWork> found;
+  std::map<std::pair<LaneIndex, std::uint32_t>, StreamWork> found;
   for (const MicroWork& each : works.onDevices) {
-    StreamWork& of = found[{each.batch, scenario.graph().lane[each.node]}];
+    StreamWork& of = found[{scenario.graph().lane[each.node], each.batch}];
     of.first = std::min(of.first, each.node);
     of.ns += scenario.durNs()[each.node];
   }
@@ -158,7 +169,7 @@ Result<void> addStreamWork(Scenario& scenario,
   std::map<LaneIndex, LaneIndex> added;  // by stream
   const auto firstNew = static_cast<NodeIndex>(graph.nodes());
   for (const auto& [key, work] : streams) {
-    const auto& [batch, lane] = key;
+    const auto& [lane, batch] = key;
     const graph::IterationNodes& iteration = scenario.job().iterations[batches[batch].iteration];
     const auto node = static_cast<NodeIndex>(firstNew + durNs.size());
     const auto next = static_cast<LaneIndex>(graph.lanes.size() + structure.lanes.size());
@@ -182,14 +193,31 @@ Result<void> addStreamWork(Scenario& scenario,
   return {};
 }
 
-// Workers of loaders load for all micro-batches.
-Result<void> scaleFeeders(const store::Database& trace, Scenario& scenario, double factor) {
+// A load is that of all micro-batches, by the rank or by its workers. Returns how long the rank
+// itself loaded for each of `batches` before.
+Result<std::vector<double>> scaleLoads(const store::Database& trace,
+                                       Scenario& scenario,
+                                       const std::vector<MicroBatch>& batches,
+                                       double factor) {
   const LaneLookup lookup(scenario.graph());
-  SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads, readLoads(trace, scenario.job(), lookup));
-  for (const RankLoads& each : loads)
+  const MicroBatchLookup at(scenario.graph(), batches);
+  SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(trace, scenario.job(), lookup));
+  std::vector<double> ownNs(batches.size());
+  for (const RankLoads& each : ranks) {
     for (const LaneIndex lane : each.feeders)
       scaleLane(scenario, lookup, lane, factor, Origin::Scaled);
-  return {};
+    if (!each.feeders.empty())
+      continue;
+    for (const Span& load : each.loads) {
+      const std::uint32_t batch = at.at(each.driver, load.beginNs);
+      if (batch == batches.size() || batches[batch].driver != each.driver ||
+          load.endNs > batches[batch].computedBy())
+        continue;
+      ownNs[batch] += presentNs(scenario, ownParts(scenario.graph(), lookup, each.driver, load));
+      scaleSpan(scenario, lookup, each.driver, load, factor, Origin::Scaled);
+    }
+  }
+  return ownNs;
 }
 
 }  // namespace
@@ -213,17 +241,20 @@ Question accumulation(std::int64_t factor) {
       SONDE_TRY_ASSIGN(drivers, readDriverTimes(asking.trace, scenario.job()));
       asking.modelError = std::max(asking.modelError, kBesideReductions);
     }
-    for (const MicroBatch& each : batches) {
+    SONDE_TRY_ASSIGN(const std::vector<double> loadNs,
+                     scaleLoads(asking.trace, scenario, batches, static_cast<double>(factor)));
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const MicroBatch& each = batches[i];
       const NodeIndex first = scenario.job().iterations[each.iteration].first;
       const auto busyNs =
           static_cast<double>(times.at(each.driver, each.computedBy()) - times.beginNs(first));
-      const std::int64_t ns = std::llround(busyNs * (1 - drivers[each.driver].stolenShare()));
+      const std::int64_t ns =
+          std::llround(busyNs * (1 - drivers[each.driver].stolenShare()) - loadNs[i]);
       scenario.extend(firstWork(scenario.graph(), first),
                       (factor - 1) * std::max<std::int64_t>(ns, 0),
                       isOnDevices ? Origin::Scaled : Origin::Modelled);
     }
     SONDE_TRY(addStreamWork(scenario, batches, works, factor - 1));
-    SONDE_TRY(scaleFeeders(asking.trace, scenario, static_cast<double>(factor)));
     if (!isOnDevices)
       asking.afterwards.emplace_back(serialiseTransfers);
     asking.notes.push_back(fmt::format(

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -21,12 +22,16 @@ namespace {
 // batch.
 constexpr double kProportion = 0.1;
 
-// Time that others took from `drivers` does not depend on the batch.
+// Time that others took from `drivers` does not depend on the batch. Lanes of `feeders` are left
+// out.
 void scaleAllOf(Scenario& scenario,
                 const std::vector<MicroWork>& works,
                 double factor,
-                const std::map<graph::LaneIndex, DriverTimes>& drivers) {
+                const std::map<graph::LaneIndex, DriverTimes>& drivers,
+                const std::set<graph::LaneIndex>& feeders) {
   for (const MicroWork& each : works) {
+    if (feeders.contains(scenario.graph().lane[each.node]))
+      continue;
     const auto driver = drivers.find(scenario.graph().lane[each.node]);
     const double stolen = driver == drivers.end() ? 0 : driver->second.stolenShare();
     const double ofThread = stolen + (1 - stolen) * factor;
@@ -73,10 +78,13 @@ Question batchSize(BatchSize of) {
     if (!isOnDevices) {
       SONDE_TRY_ASSIGN(drivers, readDriverTimes(asking.trace, scenario.job()));
     }
-    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor, drivers);
     const LaneLookup lookup(scenario.graph());
     SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads,
                      readLoads(asking.trace, scenario.job(), lookup));
+    std::set<graph::LaneIndex> feeders;
+    for (const RankLoads& each : loads)
+      feeders.insert(each.feeders.begin(), each.feeders.end());
+    scaleAllOf(scenario, isOnDevices ? works.onDevices : works.onThreads, factor, drivers, feeders);
     for (const RankLoads& each : loads)
       scaleLoads(scenario, lookup, each, isOnDevices, factor);
     if (!isOnDevices)
