@@ -42,8 +42,7 @@ Question loadCache(LoadCache of) {
       return Error{ErrorCode::InvalidArgument, "a batch takes no negative time"};
     Scenario& scenario = asking.scenario;
     const LaneLookup lookup(scenario.graph());
-    SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads,
-                     readLoads(asking.trace, scenario.job(), lookup));
+    SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads, readLoads(asking.trace, scenario, lookup));
     double slowestNs = 0;
     for (const RankLoads& each : loads)
       slowestNs = std::max(slowestNs, changeLoads(scenario, lookup, each, of));

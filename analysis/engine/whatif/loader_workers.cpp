@@ -55,8 +55,10 @@ class Workers {
     for (const Span& load : of_.loads)
       batchNs.push_back(
           std::llround(of_.feeders.empty() ? presentNs(scenario_, ownPartsOf(load)) : meanNs));
-    if (!of_.feeders.empty())
+    if (!of_.feeders.empty()) {
       dropFeeders();
+      scenario_.setting().loaders[of_.driver].clear();
+    }
     if (workers_ == 0 && !of_.feeders.empty())
       for (std::size_t i = 0; i < of_.loads.size(); ++i)
         addOwn(of_.loads[i], batchNs[i]);
@@ -108,28 +110,38 @@ class Workers {
 
   // A worker loads every n-th batch. It is told to when the driver takes a batch from it.
   void addBatches(const std::vector<std::int64_t>& batchNs) {
-    const auto lane = static_cast<LaneIndex>(graph_.lanes.size() + structure_.lanes.size());
-    for (std::int64_t worker = 0; worker < workers_; ++worker) {
-      graph::Lane made = graph_.lanes[of_.driver];
-      made.name = fmt::format("loader worker {}", worker);
-      structure_.lanes.push_back(std::move(made));
-    }
-    const auto firstNode = static_cast<NodeIndex>(graph_.nodes() + structure_.nodes.size());
-    for (std::size_t i = 0; i < batchNs.size(); ++i) {
-      const auto node = static_cast<NodeIndex>(firstNode + i);
-      const auto worker = static_cast<LaneIndex>(i % static_cast<std::size_t>(workers_));
-      structure_.nodes.push_back({lane + worker, of_.loads.front().beginNs});
-      batches_.push_back({node, batchNs[i]});
-      const auto workers = static_cast<std::size_t>(workers_);
+    const auto workers = static_cast<std::size_t>(workers_);
+    const std::vector<NodeIndex> nodes = addNodes(workers, batchNs);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (i >= workers)
-        structure_.edges.push_back({static_cast<NodeIndex>(node - workers), node, EdgeKind::Order});
+        structure_.edges.push_back({nodes[i - workers], nodes[i], EdgeKind::Order});
       const std::size_t ahead = static_cast<std::size_t>(prefetch_) * workers;
       if (i >= ahead)
-        needTake(of_.loads[i - ahead], node);
+        needTake(of_.loads[i - ahead], nodes[i]);
       const auto [first, last] = nodesOf(of_.loads[i]);
       if (first < last)
-        structure_.edges.push_back({node, first, EdgeKind::Message});
+        structure_.edges.push_back({nodes[i], first, EdgeKind::Message});
     }
+  }
+
+  // Lane by lane, as LaneLookup needs them. Returns the nodes by batch.
+  std::vector<NodeIndex> addNodes(std::size_t workers, const std::vector<std::int64_t>& batchNs) {
+    std::vector<NodeIndex> nodes(batchNs.size());
+    for (std::size_t worker = 0; worker < std::min(workers, nodes.size()); ++worker) {
+      const auto lane = static_cast<LaneIndex>(graph_.lanes.size() + structure_.lanes.size());
+      graph::Lane made = graph_.lanes[of_.driver];
+      made.id = 0;
+      made.name = fmt::format("loader worker {}", worker);
+      made.background = graph::Background::Loads;
+      structure_.lanes.push_back(std::move(made));
+      scenario_.setting().loaders[of_.driver].push_back(lane);
+      for (std::size_t i = worker; i < nodes.size(); i += workers) {
+        nodes[i] = static_cast<NodeIndex>(graph_.nodes() + structure_.nodes.size());
+        structure_.nodes.push_back({lane, of_.loads.front().beginNs});
+        batches_.push_back({nodes[i], batchNs[i]});
+      }
+    }
+    return nodes;
   }
 
   void needTake(const Span& load, NodeIndex batch) {
@@ -157,8 +169,7 @@ Question loaderWorkers(std::int64_t workers, std::int64_t prefetch) {
       return Error{ErrorCode::InvalidArgument, "a worker is at least one batch ahead"};
     Scenario& scenario = asking.scenario;
     const LaneLookup lookup(scenario.graph());
-    SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks,
-                     readLoads(asking.trace, scenario.job(), lookup));
+    SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(asking.trace, scenario, lookup));
     if (ranks.empty())
       return notFound(
           "the trace has no loads of data: slices of the kind 'data_load', as the PyTorch hooks "

@@ -69,8 +69,9 @@ void findFeeders(const Graph& graph, const LaneLookup& lookup, RankLoads& of) {
 }  // namespace
 
 Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
-                                         const graph::TraceGraph& job,
+                                         const Scenario& scenario,
                                          const LaneLookup& lookup) {
+  const graph::TraceGraph& job = scenario.job();
   SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
   std::set<std::int64_t> processes;
   for (const graph::IterationNodes& each : job.iterations)
@@ -87,7 +88,15 @@ Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
   }));
   std::vector<RankLoads> found;
   for (auto& [driver, each] : byDriver) {
-    findFeeders(job.graph, lookup, each);
+    const auto made = scenario.setting().loaders.find(driver);
+    if (made == scenario.setting().loaders.end())
+      findFeeders(job.graph, lookup, each);
+    else if (made->second.empty())
+      return Error{ErrorCode::InvalidArgument,
+                   "an earlier question leaves ranks without loader workers: ask about loads and "
+                   "batches before it"};
+    else
+      each.feeders = made->second;
     found.push_back(std::move(each));
   }
   return found;
@@ -120,9 +129,11 @@ double loadingNs(const Scenario& scenario, const LaneLookup& lookup, const RankL
   for (const LaneIndex lane : of.feeders) {
     const auto [first, last] = lookup.rangeOf(lane);
     for (NodeIndex node = first; node < last; ++node)
-      sum += scenario.lengthNs(node,
-                               std::max(graph.beginNs[node], of.loads.front().beginNs),
-                               std::min(graph.endNs(node), of.loads.back().endNs));
+      sum += graph.durNs[node] == 0  // a question made it
+                 ? static_cast<double>(scenario.durNs()[node])
+                 : scenario.lengthNs(node,
+                                     std::max(graph.beginNs[node], of.loads.front().beginNs),
+                                     std::min(graph.endNs(node), of.loads.back().endNs));
   }
   return sum;
 }

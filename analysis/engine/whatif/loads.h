@@ -22,9 +22,10 @@ struct RankLoads {
   std::vector<graph::LaneIndex> feeders;
 };
 
-// Ranks without loads are left out.
+// Ranks without loads are left out. Those that an earlier question gave other feeders have these.
+// InvalidArgument: it took a rank's feeders away.
 Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
-                                         const graph::TraceGraph& job,
+                                         const Scenario& scenario,
                                          const LaneLookup& lookup);
 
 // What the driver itself does in a load.

@@ -70,6 +70,8 @@ struct JobSetting {
   std::optional<std::int64_t> ranks;                       // empty: as measured
   std::vector<MadeTransfer> transfers;
   std::set<CollectiveKey> replaced;  // collectives whose own transfers no longer count
+  // Lanes that load for a thread in place of what it waited for; empty: it loads by itself.
+  std::map<graph::LaneIndex, std::vector<graph::LaneIndex>> loaders;
 };
 
 class Scenario {
@@ -124,9 +126,10 @@ class Scenario {
   };
   struct Structure {
     std::vector<graph::Lane> lanes;  // behind those of graph()
-    std::vector<NewNode> nodes;      // behind those of graph()
-    std::vector<NewEdge> edges;      // their lags count as modelled
-    std::vector<bool> dropped;       // by edge of graph(); empty: none
+    // Behind those of graph(). LaneLookup finds those of a new lane if they follow each other.
+    std::vector<NewNode> nodes;
+    std::vector<NewEdge> edges;  // their lags count as modelled
+    std::vector<bool> dropped;   // by edge of graph(); empty: none
   };
   // Edges get new indices. InvalidArgument: nodes would need each other in a circle; the scenario
   // is of no use then.

@@ -18,6 +18,7 @@ namespace {
 using jobsim::Ns;
 using test::ask;
 using test::meanNs;
+using test::refusal;
 using test::SimulatedJob;
 
 constexpr Ns kTakingNs = 200'000;  // which the question assumes where the trace has no workers
@@ -132,6 +133,32 @@ TEST(LoadQuestions, WorkersLoadForAllMicroBatches) {
   expectAnswer(loadingRanks(now, 1, 6'000'000), loadingRanks(then, 2, 6'000'000), asked);
   expectAnswer(
       loadingRanks(now, 0, 6'000'000), loadingRanks(then, 0, 6'000'000), {accumulation(4)});
+}
+
+// Whichever is asked first: the batches of the new workers are larger, too.
+TEST(LoadQuestions, OfBatchesMayFollowWorkers) {
+  const jobsim::DataParallel of = shortSteps();
+  const std::vector<Question> others{batchSize({.factor = 4}), accumulation(3)};
+  for (const int workers : {1, 3}) {
+    const SimulatedJob job(loadingRanks(of, workers, 6'000'000));
+    for (const Question& other : others) {
+      const double before = ask(job, {other, loaderWorkers(4)}).predictedNs;
+      EXPECT_NEAR(ask(job, {loaderWorkers(4), other}).predictedNs, before, 10);
+      EXPECT_NEAR(ask(job, {loaderWorkers(2), loaderWorkers(4), other}).predictedNs, before, 10);
+    }
+  }
+  const Question cache = loadCache({.hit = 0.5, .hitNs = 2'000'000});
+  expectAnswer(loaderOf(0, 8'000'000), loaderOf(2, 5'000'000), {loaderWorkers(2), cache});
+  expectAnswer(loaderOf(3, 8'000'000), loaderOf(2, 5'000'000), {loaderWorkers(2), cache});
+}
+
+TEST(LoadQuestions, OfBatchesComeBeforeTheEndOfWorkers) {
+  EXPECT_EQ(refusal(loaderOf(2, 8'000'000),
+                    [](Asking& asking) -> Result<void> {
+                      SONDE_TRY(loaderWorkers(0)(asking));
+                      return loadCache({})(asking);
+                    }),
+            ErrorCode::InvalidArgument);
 }
 
 }  // namespace

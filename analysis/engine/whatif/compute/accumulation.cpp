@@ -65,7 +65,7 @@ std::vector<std::int64_t> firstReductions(const std::vector<IterationBuckets>& i
 // Nobody waits for the workers of loaders.
 Result<void> removeFeeders(const store::Database& trace, Scenario& scenario) {
   const LaneLookup lookup(scenario.graph());
-  SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(trace, scenario.job(), lookup));
+  SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(trace, scenario, lookup));
   for (const RankLoads& each : ranks)
     for (const LaneIndex lane : each.feeders)
       scaleLane(scenario, lookup, lane, 0, Origin::Measured);
@@ -201,7 +201,7 @@ Result<std::vector<double>> scaleLoads(const store::Database& trace,
                                        double factor) {
   const LaneLookup lookup(scenario.graph());
   const MicroBatchLookup at(scenario.graph(), batches);
-  SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(trace, scenario.job(), lookup));
+  SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(trace, scenario, lookup));
   std::vector<double> ownNs(batches.size());
   for (const RankLoads& each : ranks) {
     for (const LaneIndex lane : each.feeders)

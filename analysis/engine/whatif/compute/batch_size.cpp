@@ -79,8 +79,7 @@ Question batchSize(BatchSize of) {
       SONDE_TRY_ASSIGN(drivers, readDriverTimes(asking.trace, scenario.job()));
     }
     const LaneLookup lookup(scenario.graph());
-    SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads,
-                     readLoads(asking.trace, scenario.job(), lookup));
+    SONDE_TRY_ASSIGN(const std::vector<RankLoads> loads, readLoads(asking.trace, scenario, lookup));
     std::set<graph::LaneIndex> feeders;
     for (const RankLoads& each : loads)
       feeders.insert(each.feeders.begin(), each.feeders.end());
