@@ -29,42 +29,67 @@ constexpr const char* kLoads =
     "SELECT s.thread_id, s.start_ns, s.dur_ns FROM slice s JOIN string n ON n.id = s.name_id WHERE "
     "s.kind = 'data_load' AND s.dur_ns >= 0 AND n.text NOT GLOB 'start *' ORDER BY s.start_ns";
 
-// A driver hardly waits for workers that are fast, so these count, too: loaders by their process,
-// and lanes that wait for the driver to take a batch.
-void findIdleFeeders(const Graph& graph, const RankLoads& of, std::set<LaneIndex>& found) {
-  const graph::Lane& driver = graph.lanes[of.driver];
-  for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-    if (graph.lanes[lane].background == graph::Background::Loads && driver.rank >= 0 &&
-        graph.lanes[lane].rank == driver.rank)
-      found.insert(lane);
-  const auto isInLoad = [&](std::int64_t ns) {
-    const auto after = std::upper_bound(
-        of.loads.begin(), of.loads.end(), ns, [](std::int64_t at, const Span& each) {
-          return at < each.beginNs;
-        });
-    return after != of.loads.begin() && ns <= (after - 1)->endNs;
-  };
-  for (NodeIndex node = 0; node < graph.nodes(); ++node)
-    for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
-      if (graph.lane[graph.from[edge]] == of.driver && graph.edgeKind[edge] == EdgeKind::Handoff &&
-          isInLoad(graph.endNs(graph.from[edge])))
-        found.insert(graph.lane[node]);
-}
+// Finds who loads for a driver. Threads of other ranks do not, nor those that run iterations or
+// move data: a rank waits for them, too, where one rank loads and sends its batches to the others.
+class FeederFinder {
+ public:
+  FeederFinder(const graph::TraceGraph& job, const LaneLookup& lookup)
+      : graph_(job.graph), lookup_(lookup), drivers_(driversOf(job)) {}
 
-// The lanes that the driver waits for in its loads, and those that wait for it there.
-void findFeeders(const Graph& graph, const LaneLookup& lookup, RankLoads& of) {
-  std::set<LaneIndex> found;
-  findIdleFeeders(graph, of, found);
-  const NodeIndex end = lookup.rangeOf(of.driver).second;
-  for (const Span& load : of.loads)
-    for (NodeIndex node = lookup.beginsFrom(of.driver, load.beginNs);
-         node < end && graph.beginNs[node] <= load.endNs;
-         ++node)
-      for (std::uint32_t edge = graph.firstIn[node]; edge < graph.firstIn[node + 1]; ++edge)
-        if (graph.edgeKind[edge] == EdgeKind::Handoff || graph.edgeKind[edge] == EdgeKind::Message)
-          found.insert(graph.lane[graph.from[edge]]);
-  of.feeders.assign(found.begin(), found.end());
-}
+  std::vector<LaneIndex> find(const RankLoads& of) const {
+    std::set<LaneIndex> found;
+    addIdle(of, found);
+    addNeeded(of, found);
+    std::erase_if(found, [&](LaneIndex lane) { return !mayFeed(lane, graph_.lanes[of.driver]); });
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  bool mayFeed(LaneIndex lane, const graph::Lane& driver) const {
+    const graph::Lane& of = graph_.lanes[lane];
+    const bool isOfOther = of.rank >= 0 && driver.rank >= 0 && of.rank != driver.rank;
+    return of.kind == graph::LaneKind::Thread && !isOfOther && !drivers_.contains(lane) &&
+           of.background != graph::Background::Transfers;
+  }
+
+  // A driver hardly waits for workers that are fast, so these count, too: loaders by their process,
+  // and lanes that wait for the driver to take a batch.
+  void addIdle(const RankLoads& of, std::set<LaneIndex>& found) const {
+    const graph::Lane& driver = graph_.lanes[of.driver];
+    for (LaneIndex lane = 0; lane < graph_.lanes.size(); ++lane)
+      if (graph_.lanes[lane].background == graph::Background::Loads && driver.rank >= 0 &&
+          graph_.lanes[lane].rank == driver.rank)
+        found.insert(lane);
+    const auto isInLoad = [&](std::int64_t ns) {
+      const auto after = std::upper_bound(
+          of.loads.begin(), of.loads.end(), ns, [](std::int64_t at, const Span& each) {
+            return at < each.beginNs;
+          });
+      return after != of.loads.begin() && ns <= (after - 1)->endNs;
+    };
+    for (NodeIndex node = 0; node < graph_.nodes(); ++node)
+      for (std::uint32_t edge = graph_.firstIn[node]; edge < graph_.firstIn[node + 1]; ++edge)
+        if (graph_.lane[graph_.from[edge]] == of.driver &&
+            graph_.edgeKind[edge] == EdgeKind::Handoff && isInLoad(graph_.endNs(graph_.from[edge])))
+          found.insert(graph_.lane[node]);
+  }
+
+  void addNeeded(const RankLoads& of, std::set<LaneIndex>& found) const {
+    const NodeIndex end = lookup_.rangeOf(of.driver).second;
+    for (const Span& load : of.loads)
+      for (NodeIndex node = lookup_.beginsFrom(of.driver, load.beginNs);
+           node < end && graph_.beginNs[node] <= load.endNs;
+           ++node)
+        for (std::uint32_t edge = graph_.firstIn[node]; edge < graph_.firstIn[node + 1]; ++edge)
+          if (graph_.edgeKind[edge] == EdgeKind::Handoff ||
+              graph_.edgeKind[edge] == EdgeKind::Message)
+            found.insert(graph_.lane[graph_.from[edge]]);
+  }
+
+  const Graph& graph_;
+  const LaneLookup& lookup_;
+  const std::set<LaneIndex> drivers_;
+};
 
 }  // namespace
 
@@ -86,11 +111,12 @@ Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
     if (of.loads.empty() || load->span.beginNs >= of.loads.back().endNs)
       of.loads.push_back(load->span);
   }));
+  const FeederFinder finder(job, lookup);
   std::vector<RankLoads> found;
   for (auto& [driver, each] : byDriver) {
     const auto made = scenario.setting().loaders.find(driver);
     if (made == scenario.setting().loaders.end())
-      findFeeders(job.graph, lookup, each);
+      each.feeders = finder.find(each);
     else if (made->second.empty())
       return Error{ErrorCode::InvalidArgument,
                    "an earlier question leaves ranks without loader workers: ask about loads and "

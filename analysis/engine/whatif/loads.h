@@ -17,8 +17,8 @@ namespace sonde::engine::whatif {
 struct RankLoads {
   graph::LaneIndex driver = 0;  // the thread that takes them
   std::vector<Span> loads;      // slices of that thread
-  // Threads of it, or of other processes, that the driver waits for in its loads; empty: it loads
-  // the batches itself.
+  // Threads of the rank, or of processes without one, that the driver waits for in its loads or
+  // that wait for it there; empty: it loads the batches itself.
   std::vector<graph::LaneIndex> feeders;
 };
 

@@ -135,6 +135,38 @@ TEST(LoadQuestions, WorkersLoadForAllMicroBatches) {
       loadingRanks(now, 0, 6'000'000), loadingRanks(then, 0, 6'000'000), {accumulation(4)});
 }
 
+// Rank 0 loads for rank 1, and sends it the batch.
+jobsim::Job sendingBatches(Ns decodeNs) {
+  jobsim::Job job;
+  job.machines = {{.name = "host0"}};
+  job.ranks = {{.machine = 0}, {.machine = 0}};
+  for (const int rank : {0, 1}) {
+    jobsim::Thread main{rank, "python3", {}};
+    for (int iteration = 0; iteration < 20; ++iteration) {
+      main.program.push_back(jobsim::Begin{jobsim::Scope::Iteration, "step"});
+      main.program.push_back(jobsim::Begin{jobsim::Scope::Load, "data"});
+      if (rank == 0) {
+        main.program.push_back(jobsim::Compute{"decode", decodeNs});
+        main.program.push_back(jobsim::Send{1, 1, 1'000'000, 10'000});
+      } else {
+        main.program.push_back(jobsim::Receive{0, 1});
+      }
+      main.program.push_back(jobsim::End{});
+      main.program.push_back(jobsim::Compute{"train", 2'000'000});
+      main.program.push_back(jobsim::End{});
+    }
+    job.threads.push_back(std::move(main));
+  }
+  return job;
+}
+
+// The training of rank 0 stays, though rank 1 waits for that thread in its loads. The call that
+// sends is in the load, too.
+TEST(LoadQuestions, AreNotAboutOtherRanks) {
+  expectAnswer(sendingBatches(3'000'000), sendingBatches(0), {loadCache({})});
+  expectAnswer(sendingBatches(3'000'000), sendingBatches(1'500'000), {loadCache({.hit = 0.5})});
+}
+
 // Whichever is asked first: the batches of the new workers are larger, too.
 TEST(LoadQuestions, OfBatchesMayFollowWorkers) {
   const jobsim::DataParallel of = shortSteps();
