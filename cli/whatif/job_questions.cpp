@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -49,19 +51,6 @@ Result<Question> makeCache(const NamedValues& values) {
   return whatif::loadCache(of);
 }
 
-Result<Question> makeWorkers(const NamedValues& values) {
-  std::int64_t workers = 0;
-  std::int64_t prefetch = whatif::kPrefetch;
-  for (const auto& [key, value] : values) {
-    if (key != "n" && key != "prefetch")
-      return unknownKey("workers", key, "n and prefetch");
-    SONDE_TRY_ASSIGN((key == "n" ? workers : prefetch), wholeNumber(value));
-  }
-  if (!values.contains("n"))
-    return missingKey("workers", "n", "n=4,prefetch=2");
-  return whatif::loaderWorkers(workers, prefetch);
-}
-
 Result<Question> makeRanks(const NamedValues& values) {
   whatif::Ranks of;
   bool hasCount = false;
@@ -85,7 +74,31 @@ Result<Question> makeRanks(const NamedValues& values) {
   return whatif::ranks(of);
 }
 
+Result<std::int64_t> workerCount(const std::string& text) {
+  const auto workers = numberOf(text);
+  if (!workers || *workers < 0 || *workers > whatif::kMostWorkers ||
+      std::floor(*workers) != *workers)
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("'{}' is not a whole number from 0 to {}", text, whatif::kMostWorkers)};
+  return static_cast<std::int64_t>(*workers);
+}
+
 }  // namespace
+
+Result<Question> makeWorkers(const NamedValues& values) {
+  std::int64_t workers = 0;
+  std::int64_t prefetch = whatif::kPrefetch;
+  for (const auto& [key, value] : values) {
+    if (key != "n" && key != "prefetch")
+      return unknownKey("workers", key, "n and prefetch");
+    SONDE_TRY_ASSIGN((key == "n" ? workers : prefetch),
+                     key == "n" ? workerCount(value) : wholeNumber(value));
+  }
+  if (!values.contains("n"))
+    return missingKey("workers", "n", "n=4,prefetch=2");
+  return whatif::loaderWorkers(workers, prefetch);
+}
 
 Result<Question> makeNetwork(const NamedValues& values) {
   whatif::Network of;

@@ -11,5 +11,7 @@ std::span<const NamedQuestion> jobQuestions();
 
 // The same as `--network` with these settings.
 Result<engine::whatif::Question> makeNetwork(const NamedValues& values);
+// The same as `--workers N` with n=N.
+Result<engine::whatif::Question> makeWorkers(const NamedValues& values);
 
 }  // namespace sonde::cli

@@ -1,7 +1,6 @@
 #include "cli/whatif/question_options.h"
 
 #include "analysis/engine/whatif/gradients/bucket_size.h"
-#include "analysis/engine/whatif/loader_workers.h"
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/primitives.h"
 #include "analysis/engine/whatif/ranks/ranks.h"
@@ -18,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -62,12 +60,7 @@ Result<Question> parseBucketSize(const std::string& text, const AddedQuestions&)
 }
 
 Result<Question> parseWorkers(const std::string& text, const AddedQuestions&) {
-  constexpr std::int64_t kMost = 10'000;
-  const auto workers = numberOf(text);
-  if (!workers || *workers < 0 || *workers > kMost || std::floor(*workers) != *workers)
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is not a whole number from 0 to {}", text, kMost)};
-  return whatif::loaderWorkers(static_cast<std::int64_t>(*workers));
+  return makeWorkers({{"n", text}});
 }
 
 Result<Question> parseRanks(const std::string& text, const AddedQuestions&) {

@@ -67,6 +67,8 @@ TEST_F(WhatifPipeline, NamesWhatIsWrong) {
            {"pipeline", "give schedule="},
            {"pipeline,schedule=2f2b", "schedule=2f2b is not gpipe"},
            {"pipeline,microbatches=0", "not a whole number"},
+           {"pipeline,microbatches=1000000", "million nodes and edges to the job"},
+           {"degrees,pipeline=1000000", "give smaller numbers"},
            {"pipeline,batch=all", "batch=all is not global or micro"},
            {"pipeline,stage=3", "no setting 'stage'"},
            {"pipeline,schedule=interleaved", "give the number of chunks"},

@@ -301,9 +301,27 @@ void joinIterations(const PipelineJob& job, Scenario::Structure& structure) {
           {job.iterations[i - 1].end, job.iterations[i].begin, EdgeKind::Order});
 }
 
+Result<void> checkSize(const PipelineJob& job, const Target& target) {
+  constexpr double kOfTurn = 10;  // nodes and edges
+  double turns = 2;
+  for (const auto each : {target.shape.stages,
+                          target.shape.chunks,
+                          target.shape.microbatches,
+                          static_cast<std::int64_t>(job.iterations.size()),
+                          static_cast<std::int64_t>(job.copies())})
+    turns *= static_cast<double>(each);
+  return whatif::checkAdded(kOfTurn * turns,
+                            fmt::format("{} stages with {} microbatches and {} chunks",
+                                        target.shape.stages,
+                                        target.shape.microbatches,
+                                        target.shape.chunks),
+                            "give smaller numbers, or a trace of fewer iterations");
+}
+
 }  // namespace
 
 Result<void> rearrange(Scenario& scenario, const PipelineJob& job, const Target& target) {
+  SONDE_TRY(checkSize(job, target));
   SONDE_TRY_ASSIGN(
       const std::vector<Order> orders,
       ordersOf(target.schedule, target.shape, static_cast<std::int64_t>(job.iterations.size())));

@@ -167,6 +167,9 @@ Question loaderWorkers(std::int64_t workers, std::int64_t prefetch) {
   return [workers, prefetch](Asking& asking) -> Result<void> {
     if (prefetch < 1)
       return Error{ErrorCode::InvalidArgument, "a worker is at least one batch ahead"};
+    if (workers < 0 || workers > kMostWorkers)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("a rank has 0 to {} workers, not {}", kMostWorkers, workers)};
     Scenario& scenario = asking.scenario;
     const LaneLookup lookup(scenario.graph());
     SONDE_TRY_ASSIGN(const std::vector<RankLoads> ranks, readLoads(asking.trace, scenario, lookup));

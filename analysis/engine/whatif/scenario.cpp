@@ -3,6 +3,8 @@
 #include "analysis/engine/graph/node_order.h"
 #include "analysis/engine/replay/replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,6 +51,19 @@ std::vector<std::uint32_t> byTarget(const std::vector<NewEdge>& edges) {
 }
 
 }  // namespace
+
+Result<void> checkAdded(double count, std::string_view of, std::string_view advice) {
+  constexpr double kMost = 20e6;  // about 2 GB
+  if (count <= kMost)
+    return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{} would add about {:.2g} million nodes and edges to the job, and at "
+                           "most {:.0f} million may be added: {}",
+                           of,
+                           count / 1e6,
+                           kMost / 1e6,
+                           advice)};
+}
 
 Scenario::Scenario(graph::TraceGraph job)
     : job_(std::move(job)),

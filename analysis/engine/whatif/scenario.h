@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -73,6 +74,10 @@ struct JobSetting {
   // Lanes that load for a thread in place of what it waited for; empty: it loads by itself.
   std::map<graph::LaneIndex, std::vector<graph::LaneIndex>> loaders;
 };
+
+// InvalidArgument: `of` would add so many nodes and edges that memory may end. `advice`: what to
+// do, for people.
+Result<void> checkAdded(double count, std::string_view of, std::string_view advice);
 
 class Scenario {
  public:

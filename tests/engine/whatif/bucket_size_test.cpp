@@ -1,11 +1,15 @@
 #include "analysis/engine/whatif/gradients/bucket_size.h"
 
+#include "analysis/engine/whatif/compute/next_forward.h"
+#include "analysis/engine/whatif/gradients/overlap.h"
 #include "analysis/engine/whatif/gradients/rebucketing.h"
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/workloads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <utility>
 
 namespace sonde::engine::whatif {
 namespace {
@@ -58,6 +62,24 @@ TEST(BucketSize, CutsAtItsLimit) {
 TEST(BucketSize, AGradientThatFillsABucketClosesIt) {
   EXPECT_THAT(joinTo({1, 1, 5, 2, 2, 9, 1}, 2, 4), ElementsAre(2, 5, 4, 9, 1));
   EXPECT_THAT(joinTo({7}, 2, 4), ElementsAre(7));
+}
+
+// 64 million buckets of a byte in four iterations.
+TEST(BucketSize, IsRefusedIfTheBucketsWouldBeTooMany) {
+  jobsim::DataParallel of = withBuckets(4);
+  of.iterations = 4;
+  const SimulatedJob job(jobsim::hostDataParallelJob(of));
+  of.isOverlapped = false;
+  const SimulatedJob late(jobsim::hostDataParallelJob(of));
+  const SimulatedJob device(jobsim::dataParallelJob(of));
+  for (const auto& [asked, question] : {std::pair(&job, bucketSize(1)),
+                                        {&late, overlap(1)},
+                                        {&device, nextForward({.pieceBytes = 1})}}) {
+    const auto found = answer(asked->database(), asked->trace(), {question});
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, ErrorCode::InvalidArgument);
+    EXPECT_THAT(found.error().message, ::testing::HasSubstr("give a larger size"));
+  }
 }
 
 TEST(BucketSize, NeedsReductions) {

@@ -106,6 +106,21 @@ TEST(NextForward, ReducesTheLastBucketThatIsReady) {
   EXPECT_TRUE(priorityOrder({}).empty());
 }
 
+// Each 1 ns, of two buckets that are ready at once, and of one that is ready in between.
+TEST(NextForward, OrdersManyPieces) {
+  std::vector<PieceToReduce> pieces;
+  constexpr std::size_t kMany = 200'000;
+  for (const std::size_t bucket : {0, 1, 2})
+    for (std::size_t i = 0; i < kMany; ++i)
+      pieces.push_back({bucket, bucket == 2 ? 1000 : 0, 1});
+  const std::vector<std::size_t> order = priorityOrder(pieces);
+  ASSERT_EQ(order.size(), 3 * kMany);
+  EXPECT_EQ(order[999], kMany + 999);
+  EXPECT_EQ(order[1000], 2 * kMany);
+  EXPECT_EQ(order[1000 + kMany], kMany + 1000);
+  EXPECT_EQ(order.back(), kMany - 1);
+}
+
 TEST(NextForward, NeedsKernelsAndASize) {
   EXPECT_EQ(refusal(hostDataParallelJob(reducingJob()), nextForward({})), ErrorCode::NotFound);
   EXPECT_EQ(refusal(jobsim::loaderJob({}), nextForward({})), ErrorCode::NotFound);

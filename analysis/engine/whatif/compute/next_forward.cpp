@@ -7,11 +7,14 @@
 #include "analysis/engine/whatif/network/networks.h"
 #include "analysis/engine/whatif/transfer_edits.h"
 
+#include <queue>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -55,6 +58,8 @@ class Forwarding {
     const NetworkModel* model = networks.find(any.communicator, any.op);
     if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");
+    if (of_.pieceBytes)
+      SONDE_TRY(checkCuts(buckets, *of_.pieceBytes));
     SONDE_TRY(readKernels());
     for (const IterationBuckets& each : buckets)
       reduce(each, *model);
@@ -230,28 +235,25 @@ class Forwarding {
 }  // namespace
 
 std::vector<std::size_t> priorityOrder(const std::vector<PieceToReduce>& pieces) {
-  std::vector<bool> isDone(pieces.size());
+  std::vector<std::size_t> byReady(pieces.size());
+  std::iota(byReady.begin(), byReady.end(), 0);
+  std::stable_sort(byReady.begin(), byReady.end(), [&](std::size_t a, std::size_t b) {
+    return pieces[a].readyNs < pieces[b].readyNs;
+  });
+  const auto isLater = [&](std::size_t a, std::size_t b) {
+    return pieces[a].bucket != pieces[b].bucket ? pieces[a].bucket < pieces[b].bucket : a > b;
+  };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(isLater)> ready(isLater);
   std::vector<std::size_t> order;
   double now = -std::numeric_limits<double>::infinity();
-  while (order.size() < pieces.size()) {
-    std::size_t chosen = pieces.size();
-    double earliest = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (isDone[i])
-        continue;
-      const auto ready = static_cast<double>(pieces[i].readyNs);
-      earliest = std::min(earliest, ready);
-      const bool isBetter = chosen == pieces.size() || pieces[i].bucket > pieces[chosen].bucket;
-      if (ready <= now && isBetter)
-        chosen = i;
-    }
-    if (chosen == pieces.size()) {
-      now = earliest;
-      continue;
-    }
-    isDone[chosen] = true;
-    order.push_back(chosen);
-    now += pieces[chosen].ns;
+  for (auto next = byReady.begin(); order.size() < pieces.size();) {
+    if (ready.empty())
+      now = std::max(now, static_cast<double>(pieces[*next].readyNs));
+    for (; next != byReady.end() && static_cast<double>(pieces[*next].readyNs) <= now; ++next)
+      ready.push(*next);
+    order.push_back(ready.top());
+    now += pieces[ready.top()].ns;
+    ready.pop();
   }
   return order;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sonde::engine::whatif {
 
@@ -33,6 +34,9 @@ Question bucketSize(std::int64_t bytes) {
     std::int64_t sum = 0;
     for (const std::int64_t each : known.bytes)
       sum += each;
+    std::vector<IterationBuckets> cut = iterations;
+    std::erase_if(cut, [sum](const IterationBuckets& each) { return each.bytes() == sum; });
+    SONDE_TRY(checkCuts(cut, bytes));
     double before = 0;
     double after = 0;
     for (const IterationBuckets& each : iterations) {

@@ -53,6 +53,7 @@ Question overlap(std::int64_t bytes) {
     const NetworkModel* model = networks.find(any.communicator, any.op);
     if (model == nullptr)
       return notFound("the trace has too few collectives to tell how fast the network is");
+    SONDE_TRY(checkCuts(iterations, bytes));
     for (IterationBuckets& each : iterations) {
       for (std::vector<ReadyPoint>& points : each.ready)
         points = {points.front(), points.back()};

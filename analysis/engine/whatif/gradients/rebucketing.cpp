@@ -1,5 +1,7 @@
 #include "analysis/engine/whatif/gradients/rebucketing.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 
 namespace sonde::engine::whatif {
@@ -23,6 +25,16 @@ std::vector<std::int64_t> joinTo(const std::vector<std::int64_t>& gradients,
     isOpen = sizes.back() < (sizes.size() == 1 ? firstLimit : limit);
   }
   return sizes;
+}
+
+Result<void> checkCuts(const std::vector<IterationBuckets>& iterations, std::int64_t limit) {
+  double added = 0;
+  for (const IterationBuckets& each : iterations) {
+    const double cuts = static_cast<double>(each.bytes()) / static_cast<double>(limit);
+    added += cuts * static_cast<double>(2 + each.ready.size());  // its node, and what it needs
+  }
+  return checkAdded(
+      added, fmt::format("reductions of {} bytes", limit), "give a larger size, such as 25MiB");
 }
 
 void rebucket(const IterationBuckets& iteration,
