@@ -1,10 +1,12 @@
 #include "analysis/engine/whatif/primitives.h"
 
 #include "analysis/engine/whatif/selection.h"
+#include "analysis/engine/whatif/span_edits.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace sonde::engine::whatif {
@@ -19,25 +21,6 @@ Result<void> scaleAll(Asking& asking, const Selector& selector, double factor, L
   for (const std::uint32_t edge : selection.messages)
     scenario.setLag(edge, scenario.lagNs()[edge] * factor, Origin::Scaled);
   return {};
-}
-
-// The lengths of a stretch of a thread become `ns` together, in proportion.
-void setThing(Scenario& scenario,
-              const Selection& selection,
-              const SelectedThing& thing,
-              std::int64_t ns) {
-  double present = 0;
-  for (std::uint32_t i = thing.first; i < thing.last; ++i) {
-    const SelectedPart& part = selection.parts[i];
-    present += scenario.lengthNs(part.node, part.beginNs, part.endNs);
-  }
-  if (present <= 0)
-    return;
-  for (std::uint32_t i = thing.first; i < thing.last; ++i) {
-    const SelectedPart& part = selection.parts[i];
-    scenario.scale(
-        part.node, part.beginNs, part.endNs, static_cast<double>(ns) / present, Origin::Modelled);
-  }
 }
 
 }  // namespace
@@ -55,8 +38,12 @@ Question set(Selector selector, std::int64_t ns) {
   return [selector = std::move(selector), ns](Asking& asking) -> Result<void> {
     SONDE_TRY_ASSIGN(const Selection selection,
                      select(asking.trace, asking.scenario.job(), selector));
+    const std::span parts(selection.parts);
     for (const SelectedThing& thing : selection.things)
-      setThing(asking.scenario, selection, thing, ns);
+      setParts(asking.scenario,
+               parts.subspan(thing.first, thing.last - thing.first),
+               static_cast<double>(ns),
+               Origin::Modelled);
     for (const std::uint32_t edge : selection.messages)
       asking.scenario.setLag(edge, static_cast<double>(ns), Origin::Modelled);
     return {};

@@ -110,7 +110,7 @@ TEST(NextForward, ReducesTheLastBucketThatIsReady) {
 TEST(NextForward, OrdersManyPieces) {
   std::vector<PieceToReduce> pieces;
   constexpr std::size_t kMany = 200'000;
-  for (const std::size_t bucket : {0, 1, 2})
+  for (const std::size_t bucket : {0U, 1U, 2U})
     for (std::size_t i = 0; i < kMany; ++i)
       pieces.push_back({bucket, bucket == 2 ? 1000 : 0, 1});
   const std::vector<std::size_t> order = priorityOrder(pieces);

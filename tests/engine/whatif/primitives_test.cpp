@@ -84,6 +84,20 @@ TEST(Primitives, SetWorkOnThreadsAndDevices) {
   expectExact(now, jobsim::loaderJob(loader), {set(selector("name:decode"), 700'000)});
 }
 
+// Work of threads and of devices.
+TEST(Primitives, SetWorkThatWasRemoved) {
+  jobsim::Loader loader;
+  const jobsim::Job now = jobsim::loaderJob(loader);
+  loader.batchNs = 700'000;
+  const auto decode = selector("name:decode");
+  expectExact(now, jobsim::loaderJob(loader), {remove(decode), set(decode, 700'000)});
+  jobsim::DataParallel job;
+  const jobsim::Job kernels = jobsim::dataParallelJob(job);
+  job.backwardNs = 100'000;
+  const auto backward = selector("name:backward_gemm");
+  expectExact(kernels, jobsim::dataParallelJob(job), {scale(backward, 0), set(backward, 100'000)});
+}
+
 TEST(Primitives, RemoveKernelsWithTheirLaunches) {
   jobsim::DataParallel job = jobsim::hostBound();
   const jobsim::Job now = jobsim::dataParallelJob(job);

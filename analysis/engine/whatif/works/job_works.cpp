@@ -153,28 +153,15 @@ Result<const JobWorks::Known*> JobWorks::find(WorkNumber id) const {
 double JobWorks::nowNs(const Known& known) const {
   if (known.parts.empty())
     return asking_.scenario.lagNs()[known.edge];
-  double sum = 0;
-  for (const SelectedPart& part : known.parts)
-    sum += asking_.scenario.lengthNs(part.node, part.beginNs, part.endNs);
-  return sum;
+  return presentNs(asking_.scenario, known.parts);
 }
 
-// The parts keep their proportions.
 void JobWorks::setTo(const Known& known, double ns, Origin origin) {
   if (known.parts.empty()) {
     asking_.scenario.setLag(known.edge, ns, origin);
     return;
   }
-  const double present = nowNs(known);
-  double measured = 0;
-  for (const SelectedPart& part : known.parts)
-    measured += static_cast<double>(part.lengthNs());
-  for (const SelectedPart& part : known.parts) {
-    const double share =
-        present > 0 ? asking_.scenario.lengthNs(part.node, part.beginNs, part.endNs) / present
-                    : static_cast<double>(part.lengthNs()) / measured;
-    asking_.scenario.setStretch(part.node, part.beginNs, part.endNs, ns * share, origin);
-  }
+  setParts(asking_.scenario, known.parts, ns, origin);
 }
 
 Result<void> JobWorks::scale(WorkNumber id, double factor) {
