@@ -18,26 +18,24 @@ using graph::NodeIndex;
 
 constexpr std::int64_t kMostLag = std::numeric_limits<std::uint32_t>::max();
 
-// Divides the piece that `ns` lies in.
-void divideAt(std::vector<Piece>& pieces, std::int64_t ns) {
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (ns <= pieces[i].beginNs || ns >= pieces[i].endNs)
-      continue;
-    Piece first = pieces[i];
-    first.newNs = pieces[i].perNs() * static_cast<double>(ns - first.beginNs);
-    first.endNs = ns;
-    pieces[i].newNs -= first.newNs;
-    pieces[i].beginNs = ns;
-    pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(i), first);
-    return;
-  }
+// The first piece that ends behind `ns`. Begins and ends ascend.
+template <typename Pieces>
+auto endsBehind(Pieces& pieces, std::int64_t ns) {
+  return std::partition_point(
+      pieces.begin(), pieces.end(), [ns](const Piece& each) { return each.endNs <= ns; });
 }
 
-std::int64_t sumOf(const std::vector<Piece>& pieces) {
-  double sum = 0;
-  for (const Piece& each : pieces)
-    sum += each.newNs;
-  return std::llround(sum);
+// Divides the piece that `ns` lies in.
+void divideAt(std::vector<Piece>& pieces, std::int64_t ns) {
+  const auto at = endsBehind(pieces, ns);
+  if (at == pieces.end() || at->beginNs >= ns)
+    return;
+  Piece first = *at;
+  first.newNs = at->perNs() * static_cast<double>(ns - first.beginNs);
+  first.endNs = ns;
+  at->newNs -= first.newNs;
+  at->beginNs = ns;
+  pieces.insert(at, first);
 }
 
 // Indices of the edges, in the order of their targets.
@@ -72,19 +70,43 @@ Scenario::Scenario(graph::TraceGraph job)
       origins_(job_.graph.nodes(), Origin::Measured),
       edgeOrigins_(job_.graph.edges(), Origin::Measured) {}
 
-std::vector<Piece> Scenario::piecesOf(NodeIndex node) const {
-  if (const auto found = pieces_.find(node); found != pieces_.end())
-    return found->second;
-  return {{graph().beginNs[node],
-           graph().endNs(node),
-           static_cast<double>(durNs_[node]),
-           origins_[node]}};
+Piece Scenario::wholeOf(NodeIndex node) const {
+  return {graph().beginNs[node],
+          graph().endNs(node),
+          static_cast<double>(durNs_[node]),
+          origins_[node]};
 }
 
-std::vector<Piece>& Scenario::divided(NodeIndex node) {
+std::vector<Piece> Scenario::piecesOf(NodeIndex node) const {
   const auto found = pieces_.find(node);
-  return found != pieces_.end() ? found->second
-                                : pieces_.emplace(node, piecesOf(node)).first->second;
+  return found != pieces_.end() ? found->second.pieces : std::vector<Piece>{wholeOf(node)};
+}
+
+Scenario::Divided& Scenario::divided(NodeIndex node) {
+  const auto [at, isNew] = pieces_.try_emplace(node);
+  if (isNew)
+    at->second = {{wholeOf(node)}, static_cast<double>(durNs_[node])};
+  return at->second;
+}
+
+// Changes the pieces of a stretch, after their division at its ends.
+template <typename Change>
+void Scenario::changePieces(NodeIndex node,
+                            std::int64_t beginNs,
+                            std::int64_t endNs,
+                            Change change) {
+  Divided& of = divided(node);
+  divideAt(of.pieces, beginNs);
+  divideAt(of.pieces, endNs);
+  auto piece = std::partition_point(of.pieces.begin(), of.pieces.end(), [&](const Piece& each) {
+    return each.beginNs < beginNs;
+  });
+  for (; piece != of.pieces.end() && piece->endNs <= endNs; ++piece) {
+    of.sumNs -= piece->newNs;
+    change(*piece);
+    of.sumNs += piece->newNs;
+  }
+  durNs_[node] = std::llround(of.sumNs);
 }
 
 void Scenario::scale(
@@ -94,15 +116,10 @@ void Scenario::scale(
     setNode(node, std::llround(static_cast<double>(durNs_[node]) * factor), origin);
     return;
   }
-  std::vector<Piece>& pieces = divided(node);
-  divideAt(pieces, beginNs);
-  divideAt(pieces, endNs);
-  for (Piece& each : pieces)
-    if (each.beginNs >= beginNs && each.endNs <= endNs) {
-      each.newNs *= factor;
-      each.origin = std::max(each.origin, origin);
-    }
-  durNs_[node] = sumOf(pieces);
+  changePieces(node, beginNs, endNs, [&](Piece& each) {
+    each.newNs *= factor;
+    each.origin = std::max(each.origin, origin);
+  });
 }
 
 void Scenario::setStretch(
@@ -112,32 +129,36 @@ void Scenario::setStretch(
     scale(node, beginNs, endNs, ns / present, origin);
     return;
   }
-  std::vector<Piece>& pieces = divided(node);
-  divideAt(pieces, beginNs);
-  divideAt(pieces, endNs);
-  for (Piece& each : pieces)
-    if (each.beginNs >= beginNs && each.endNs <= endNs && each.endNs > each.beginNs) {
-      each.newNs = ns * static_cast<double>(each.endNs - each.beginNs) /
-                   static_cast<double>(endNs - beginNs);
-      each.origin = std::max(each.origin, origin);
-    }
-  durNs_[node] = sumOf(pieces);
+  changePieces(node, beginNs, endNs, [&](Piece& each) {
+    if (each.endNs <= each.beginNs)
+      return;
+    each.newNs =
+        ns * static_cast<double>(each.endNs - each.beginNs) / static_cast<double>(endNs - beginNs);
+    each.origin = std::max(each.origin, origin);
+  });
 }
 
 void Scenario::extend(NodeIndex node, std::int64_t byNs, Origin origin) {
-  std::vector<Piece>& pieces = divided(node);
+  Divided& of = divided(node);
   const std::int64_t begin = graph().beginNs[node];
-  pieces.insert(pieces.begin(), {begin, begin, static_cast<double>(byNs), origin});
-  durNs_[node] = sumOf(pieces);
+  of.pieces.insert(of.pieces.begin(), {begin, begin, static_cast<double>(byNs), origin});
+  of.sumNs += static_cast<double>(byNs);
+  durNs_[node] = std::llround(of.sumNs);
 }
 
 double Scenario::lengthNs(NodeIndex node, std::int64_t beginNs, std::int64_t endNs) const {
-  double sum = 0;
-  for (const Piece& each : piecesOf(node)) {
+  const auto lengthIn = [&](const Piece& each) {
     const std::int64_t common = std::min(each.endNs, endNs) - std::max(each.beginNs, beginNs);
-    if (common > 0)
-      sum += each.perNs() * static_cast<double>(common);
-  }
+    return common > 0 ? each.perNs() * static_cast<double>(common) : 0;
+  };
+  const auto found = pieces_.find(node);
+  if (found == pieces_.end())
+    return lengthIn(wholeOf(node));
+  const std::vector<Piece>& pieces = found->second.pieces;
+  double sum = 0;
+  for (auto each = endsBehind(pieces, beginNs); each != pieces.end() && each->beginNs < endNs;
+       ++each)
+    sum += lengthIn(*each);
   return sum;
 }
 
@@ -169,7 +190,7 @@ void Scenario::addNodes(const Structure& structure) {
     durNs_.push_back(isCopy ? durNs_[of] : each.durNs);
     origins_.push_back(isCopy ? origins_[of] : each.origin);
     if (const auto found = pieces_.find(of); isCopy && found != pieces_.end())
-      pieces_[node] = std::vector<Piece>(found->second);
+      pieces_[node] = Divided(found->second);
   }
 }
 

@@ -151,16 +151,25 @@ class Scenario {
   replay::Times replay() const;
 
  private:
-  std::vector<Piece>& divided(graph::NodeIndex node);
+  // A node's pieces by time, and the sum of their new lengths.
+  struct Divided {
+    std::vector<Piece> pieces;
+    double sumNs = 0;
+  };
+
+  Piece wholeOf(graph::NodeIndex node) const;
+  Divided& divided(graph::NodeIndex node);
+  template <typename Change>
+  void changePieces(graph::NodeIndex node, std::int64_t beginNs, std::int64_t endNs, Change change);
   void addNodes(const Structure& structure);
   void changeEdges(const Structure& structure);
 
   graph::TraceGraph job_;
   std::vector<std::int64_t> durNs_;
   std::vector<std::uint32_t> lagNs_;
-  std::vector<Origin> origins_;      // by node; of those without pieces
-  std::vector<Origin> edgeOrigins_;  // by edge
-  std::unordered_map<graph::NodeIndex, std::vector<Piece>> pieces_;  // of nodes changed in part
+  std::vector<Origin> origins_;                           // by node; of those without pieces
+  std::vector<Origin> edgeOrigins_;                       // by edge
+  std::unordered_map<graph::NodeIndex, Divided> pieces_;  // of nodes changed in part
   JobSetting setting_;
   std::optional<replay::Resources> resources_;
 };
