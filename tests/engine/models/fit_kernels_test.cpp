@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace sonde::engine::models {
 namespace {
@@ -64,6 +65,24 @@ TEST(FitKernels, StatesItsErrorOnSizesThatAreLeftOut) {
   const double inside = model.interval(points[4].work);
   EXPECT_NEAR(inside, std::expm1(model.logError), 1e-9);
   EXPECT_GT(model.interval(product(1e5, 1e5, 1024)), 2 * inside);
+}
+
+// Points of every second size, if they are twice as many.
+TEST(FitKernels, HoldsOutSomeOfManySizes) {
+  std::vector<KernelPoint> points;
+  for (std::size_t at = 0; at < 2 * kMostHeldOut - 1; ++at) {
+    const OperatorWork work = product(8 + 8 * static_cast<double>(at), 1024, 512);
+    points.push_back({work, roofNs(work) * (1 + 0.1 * static_cast<double>(at % 7))});
+  }
+  std::vector<KernelPoint> some;
+  for (std::size_t at = 0; at < points.size(); at += 2)
+    some.push_back(points[at]);
+  const KernelModel all = fitKernels(points, true);
+  const KernelModel ofSome = fitKernels(some, true);
+  EXPECT_EQ(all.error, ofSome.error);
+  EXPECT_EQ(all.logError, ofSome.logError);
+  EXPECT_NE(all.flopNs, ofSome.flopNs);
+  EXPECT_EQ(all.sizes, 2 * static_cast<std::int64_t>(kMostHeldOut) - 1);
 }
 
 // 1 flop or 175 for each element: the operations have no common speed, also if that would fit

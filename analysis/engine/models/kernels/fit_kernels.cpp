@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include <Eigen/Dense>
 
@@ -195,13 +196,26 @@ std::optional<HeldOutKernels> holdOutKernels(const std::vector<KernelPoint>& poi
   return HeldOutKernels{sum / count, logErrors[static_cast<std::size_t>(rank) - 1]};
 }
 
+std::vector<KernelPoint> toHoldOut(std::vector<KernelPoint> points) {
+  if (points.size() <= kMostHeldOut)
+    return points;
+  std::stable_sort(points.begin(), points.end(), [](const KernelPoint& a, const KernelPoint& b) {
+    return std::pair(a.work.flops, a.work.bytes) < std::pair(b.work.flops, b.work.bytes);
+  });
+  std::vector<KernelPoint> chosen;
+  for (std::size_t i = 0; i < kMostHeldOut; ++i)
+    chosen.push_back(points[i * (points.size() - 1) / (kMostHeldOut - 1)]);
+  return chosen;
+}
+
 }  // namespace
 
 KernelModel fitKernels(const std::vector<KernelPoint>& points, bool isOnDevice) {
   constexpr double kAssumedError = 0.5;
   constexpr double kAssumedFactor = 2;
-  const auto roofline = holdOutKernels(points, KernelForm::Roofline);
-  const auto power = holdOutKernels(points, KernelForm::Power);
+  const std::vector<KernelPoint> some = toHoldOut(points);
+  const auto roofline = holdOutKernels(some, KernelForm::Roofline);
+  const auto power = holdOutKernels(some, KernelForm::Power);
   const bool isPower = roofline && power && power->error < roofline->error;
   KernelModel model = fitForm(points, isPower ? KernelForm::Power : KernelForm::Roofline);
   const auto& heldOut = isPower ? power : roofline;
