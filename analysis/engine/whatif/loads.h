@@ -28,7 +28,7 @@ Result<std::vector<RankLoads>> readLoads(const store::Database& trace,
                                          const Scenario& scenario,
                                          const LaneLookup& lookup);
 
-// What the driver itself does in a load.
+// The stretches of a load in which the driver itself works.
 std::vector<SelectedPart> ownParts(const graph::Graph& graph,
                                    const LaneLookup& lookup,
                                    graph::LaneIndex driver,
