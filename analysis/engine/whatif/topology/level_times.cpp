@@ -1,5 +1,7 @@
 #include "analysis/engine/whatif/topology/level_times.h"
 
+#include "analysis/engine/whatif/network/processor_limit.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -94,6 +96,7 @@ void LevelTimes::explain(Asking& asking) const {
     asking.scenario.setting().networks.insert_or_assign(key, ringLike(key, largest));
   }
   asking.notes.insert(asking.notes.end(), notes.begin(), notes.end());
+  asking.afterwards.emplace_back(checkProcessors);
   if (kept_ > 0)
     asking.notes.push_back(fmt::format(
         "{} collectives keep their times, since the trace lacks some of their ranks or an earlier "
