@@ -31,10 +31,15 @@ struct KernelScope {
   SONDE_COLUMNS(id, scopeId)
 };
 
+// A kernel's operator is the innermost one around its launch.
 constexpr const char* kOfKernels =
-    "SELECT s.id, s.name_id, SUM(k.dur_ns) AS ns FROM kernel k JOIN slice s ON s.id = k.scope_id "
-    "WHERE s.kind = 'operator' AND k.dur_ns > 0 AND k.id NOT IN (SELECT kernel_id FROM collective "
-    "WHERE kernel_id IS NOT NULL) GROUP BY s.id";
+    "SELECT s.id, s.name_id, SUM(k.dur_ns) AS ns FROM kernel k LEFT JOIN slice l ON l.id = "
+    "k.launch_slice_id JOIN slice s ON s.id = coalesce(k.scope_id, l.scope_id) WHERE s.kind = "
+    "'operator' AND k.dur_ns > 0 AND k.id NOT IN (SELECT kernel_id FROM collective WHERE kernel_id "
+    "IS NOT NULL) GROUP BY s.id";
+constexpr const char* kScopesOfKernels =
+    "SELECT k.id, coalesce(k.scope_id, l.scope_id) AS scope_id FROM kernel k LEFT JOIN slice l ON "
+    "l.id = k.launch_slice_id WHERE coalesce(k.scope_id, l.scope_id) NOTNULL";
 constexpr const char* kOfThreads =
     "SELECT s.id, s.name_id, s.dur_ns - ifnull(i.ns, 0) AS ns FROM slice s LEFT JOIN (SELECT "
     "parent_id, SUM(dur_ns) AS ns FROM slice WHERE kind = 'operator' GROUP BY parent_id) i ON "
@@ -80,11 +85,10 @@ Result<std::unordered_map<std::int64_t, std::size_t>> operatorsOfKernels(
   for (std::size_t at = 0; at < times.operators.size(); ++at)
     bySlice.emplace(times.operators[at].slice, at);
   std::unordered_map<std::int64_t, std::size_t> found;
-  SONDE_TRY(store::forEach<KernelScope>(
-      trace, "SELECT id, scope_id FROM kernel WHERE scope_id NOTNULL", [&](const KernelScope& row) {
-        if (const auto at = bySlice.find(row.scopeId); at != bySlice.end())
-          found.emplace(row.id, at->second);
-      }));
+  SONDE_TRY(store::forEach<KernelScope>(trace, kScopesOfKernels, [&](const KernelScope& row) {
+    if (const auto at = bySlice.find(row.scopeId); at != bySlice.end())
+      found.emplace(row.id, at->second);
+  }));
   return found;
 }
 

@@ -28,8 +28,9 @@ std::string lower(std::string_view name) {
 constexpr std::array<std::string_view, 3> kTritonPointwise = {
     "triton_poi", "pointwise", "elementwise"};
 constexpr std::array<std::string_view, 2> kTritonReductions = {"triton_red", "triton_per"};
-constexpr std::array<std::string_view, 18> kMatrixKernels = {"gemm",
+constexpr std::array<std::string_view, 19> kMatrixKernels = {"gemm",
                                                              "gemv",
+                                                             "bmm_",
                                                              "conv",
                                                              "cutlass",
                                                              "xmma",
@@ -46,22 +47,16 @@ constexpr std::array<std::string_view, 18> kMatrixKernels = {"gemm",
                                                              "matmul",
                                                              "triton_tem",
                                                              "_mma_"};
-constexpr std::array<std::string_view, 14> kReduced = {"h884",
+constexpr std::array<std::string_view, 9> kTwoBytes = {"h884",
                                                        "h1688",
                                                        "h16816",
                                                        "hgemm",
-                                                       "bf16",
+                                                       "bfloat16",
                                                        "fp16",
                                                        "f16",
                                                        "half",
-                                                       "hhs_",
-                                                       "hss_",
-                                                       "bbs_",
-                                                       "e4m3",
-                                                       "e5m2",
-                                                       "fp8"};
-
-constexpr std::array<std::string_view, 4> kOneByte = {"e4m3", "e5m2", "fp8", "qmma"};
+                                                       "opaquetype<2"};
+constexpr std::array<std::string_view, 5> kOneByte = {"e4m3", "e5m2", "e2m1", "fp8", "qmma"};
 // cuDNN's, XLA's, MIOpen's and PyTorch's.
 constexpr std::array<std::string_view, 6> kConversions = {
     "nchwtonhwc", "nhwctonchw", "transpose", "permute", "transformtensor", "tensor_reorder"};
@@ -118,6 +113,35 @@ constexpr std::array<std::string_view, 38> kPointwiseOperators = {"add",
                                                                   "masked_fill",
                                                                   "reciprocal"};
 
+// The rest of a name behind a prefix; empty: it has none.
+std::string_view behind(std::string_view name, std::string_view prefix) {
+  const std::size_t at = name.find(prefix);
+  return at == std::string_view::npos ? std::string_view() : name.substr(at + prefix.size());
+}
+
+std::string_view behindWord(std::string_view name) {
+  return name.substr(std::min(name.find('_'), name.size() - 1) + 1);
+}
+
+// The bytes of the numbers that are multiplied, where a library writes the type into the names of
+// its products: cuBLAS as in nvjet_tst_… and nvjet_sm100_qqtst_…, rocBLAS and hipBLASLt as in
+// Cijk_Alik_Bljk_BSS_…, behind the indices of both matrices. 0: the name has no such type.
+int bytesByLetter(std::string_view name) {
+  if (std::string_view types = behind(name, "nvjet_"); !types.empty()) {
+    if (types.starts_with("sm"))
+      types = behindWord(types);
+    if (types.starts_with('t') || types.starts_with('h'))
+      return 2;
+    return types.starts_with('q') || types.starts_with('o') ? 1 : 0;
+  }
+  std::string_view types = behind(name, "cijk_");
+  for (int matrix = 0; matrix < 2 && !types.empty(); ++matrix)
+    types = behindWord(types);
+  if (types.starts_with("f8") || types.starts_with("b8"))
+    return 1;
+  return types.starts_with('b') || types.starts_with('h') ? 2 : 0;
+}
+
 // Without its library and the mark of an operator that works in place.
 std::string_view plainOf(std::string_view name) {
   if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
@@ -144,11 +168,13 @@ WorkClass classOfKernel(std::string_view name) {
 }
 
 bool isOfReducedPrecision(std::string_view kernel) {
-  return hasAny(lower(kernel), kReduced);
+  const std::string text = lower(kernel);
+  return bytesByLetter(text) > 0 || hasAny(text, kTwoBytes) || hasAny(text, kOneByte);
 }
 
 bool isOfOneByte(std::string_view kernel) {
-  return hasAny(lower(kernel), kOneByte);
+  const std::string text = lower(kernel);
+  return bytesByLetter(text) == 1 || hasAny(text, kOneByte);
 }
 
 bool convertsLayout(std::string_view kernel) {

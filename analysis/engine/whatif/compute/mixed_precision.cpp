@@ -1,5 +1,6 @@
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 
+#include "analysis/engine/models/kernels/operator_times.h"
 #include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/device_works.h"
 #include "analysis/engine/whatif/compute/micro_batches.h"
@@ -7,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -38,6 +42,33 @@ Result<std::unordered_set<graph::NodeIndex>> optimizerWorks(const store::Databas
   return found;
 }
 
+// How long the numbers are that kernels compute with: as recorded of their operators, else by the
+// kernels' names.
+class NumberSizes {
+ public:
+  static Result<NumberSizes> read(const store::Database& trace) {
+    NumberSizes found;
+    SONDE_TRY_ASSIGN(const models::OperatorTimes times, models::readOperatorTimes(trace));
+    SONDE_TRY_ASSIGN(const auto operators, models::operatorsOfKernels(trace, times));
+    for (const auto& [kernel, at] : operators)
+      if (const double bytes = models::bytesOfType(times.operators[at].work.type); bytes > 0)
+        found.recorded_.emplace(kernel, bytes);
+    return found;
+  }
+
+  double bytes(std::int64_t kernel, std::string_view name) const {
+    constexpr double kSingle = 4;
+    if (const auto at = recorded_.find(kernel); at != recorded_.end())
+      return at->second;
+    if (models::isOfOneByte(name))
+      return 1;
+    return models::isOfReducedPrecision(name) ? 2 : kSingle;
+  }
+
+ private:
+  std::unordered_map<std::int64_t, double> recorded_;  // by the kernel's id
+};
+
 }  // namespace
 
 Question mixedPrecision(MixedPrecision of) {
@@ -49,13 +80,14 @@ Question mixedPrecision(MixedPrecision of) {
                      readDeviceWorks(asking.trace, scenario.job()));
     SONDE_TRY_ASSIGN(const std::unordered_set<graph::NodeIndex> optimizers,
                      optimizerWorks(asking.trace, scenario.job(), works));
+    SONDE_TRY_ASSIGN(const NumberSizes sizes, NumberSizes::read(asking.trace));
     std::int64_t matrices = 0;
     std::int64_t others = 0;
     std::int64_t already = 0;
     for (const DeviceWork& each : works) {
       if (each.name.empty() || each.isCollective || optimizers.contains(each.node))
         continue;
-      if (models::isOfReducedPrecision(each.name)) {
+      if (sizes.bytes(scenario.graph().row[each.node], each.name) <= 2) {
         ++already;
         continue;
       }
@@ -91,11 +123,12 @@ Question fp8(double matrix) {
     Scenario& scenario = asking.scenario;
     SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
                      readDeviceWorks(asking.trace, scenario.job()));
+    SONDE_TRY_ASSIGN(const NumberSizes sizes, NumberSizes::read(asking.trace));
     std::int64_t count = 0;
     for (const DeviceWork& each : works) {
-      const bool isFaster = !each.isCollective && models::isOfReducedPrecision(each.name) &&
-                            !models::isOfOneByte(each.name) &&
-                            models::classOfKernel(each.name) == models::WorkClass::Matrix;
+      const bool isFaster = !each.isCollective &&
+                            models::classOfKernel(each.name) == models::WorkClass::Matrix &&
+                            sizes.bytes(scenario.graph().row[each.node], each.name) == 2;
       if (!isFaster)
         continue;
       ++count;
