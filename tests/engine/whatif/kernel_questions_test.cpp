@@ -1,5 +1,6 @@
 // Questions about kernels by their names, and by the types and sizes of their operators.
 #include "analysis/engine/models/kernels/work_classes.h"
+#include "analysis/engine/whatif/compute/fusion.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/programs.h"
@@ -7,35 +8,59 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace sonde::engine::whatif {
 namespace {
 
 using jobsim::Begin;
 using jobsim::dataParallelJob;
+using jobsim::End;
 using jobsim::Launch;
+using jobsim::Scope;
 using models::classOfKernel;
 using models::isOfOneByte;
 using models::isOfReducedPrecision;
 using models::WorkClass;
+using test::ask;
 using test::expectNear;
 using test::reducingJob;
+using test::refusal;
+using test::SimulatedJob;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
-// Kernels of these names are within such operators.
-jobsim::Job withOperators(jobsim::Job job, const std::map<std::string, Begin>& operators) {
+using Program = std::vector<jobsim::Op>;
+
+// In place of the n-th launch of this name, each thread runs what `made` returns.
+jobsim::Job replaced(jobsim::Job job,
+                     const std::string& name,
+                     const std::function<Program(int n, const Launch& launch)>& made) {
   for (jobsim::Thread& thread : job.threads) {
-    std::vector<jobsim::Op> program;
+    Program program;
+    int n = 0;
     for (const jobsim::Op& each : thread.program) {
       const auto* launch = std::get_if<Launch>(&each);
-      const auto of = launch == nullptr ? operators.end() : operators.find(launch->name);
-      if (of == operators.end())
-        program.push_back(each);
+      if (launch != nullptr && launch->name == name)
+        jobsim::append(program, made(n++, *launch));
       else
-        jobsim::append(program, {of->second, each, jobsim::End{}});
+        program.push_back(each);
     }
     thread.program = std::move(program);
   }
+  return job;
+}
+
+// Kernels of these names are within such operators.
+jobsim::Job withOperators(jobsim::Job job, const std::map<std::string, Begin>& operators) {
+  for (const auto& [name, of] : operators)
+    job = replaced(std::move(job), name, [&, begin = of](int, const Launch& launch) {
+      return Program{begin, launch, End{}};
+    });
   return job;
 }
 
@@ -81,7 +106,7 @@ TEST(KernelNames, SayHowLongNumbersAre) {
 TEST(MixedPrecision, UsesTheTypesOfOperators) {
   const std::map<std::string, Begin> operators = {
       {"forward_gemm",
-       {jobsim::Scope::Operator,
+       {Scope::Operator,
         "aten::mm",
         "[[512, 512], [512, 512]]",
         "[c10::BFloat16, c10::BFloat16]"}}};
@@ -95,6 +120,74 @@ TEST(MixedPrecision, UsesTheTypesOfOperators) {
   then.forwardNs = now.forwardNs / 2;
   expectNear(
       withOperators(dataParallelJob(now), operators), dataParallelJob(then), {fp8()});
+}
+
+constexpr const char* kActivation = "vectorized_elementwise_kernel";
+
+jobsim::DataParallel activationJob(int count) {
+  jobsim::DataParallel of = reducingJob();
+  of.activations = count;
+  of.activationNs = 50'000;
+  return of;
+}
+
+// Two kernels on one tensor, and one on another.
+TEST(Fusion, NeedsKernelsOfOneSize) {
+  const jobsim::Job now = replaced(
+      dataParallelJob(activationJob(3)), kActivation, [](int n, Launch launch) {
+        launch.blocks = n % 3 < 2 ? 100 : 200;
+        return Program{launch};
+      });
+  expectNear(now, dataParallelJob(activationJob(2)), {fusion(Fusion::Pointwise)});
+}
+
+// Sizes of operators come first: kernels of one grid may work on different numbers of elements.
+TEST(Fusion, ComparesTheSizesOfOperators) {
+  const jobsim::Job now = replaced(
+      dataParallelJob(activationJob(3)), kActivation, [](int n, Launch launch) {
+        launch.blocks = 100;
+        const char* shapes = n % 3 < 2 ? "[[8, 64], [64]]" : "[[8, 128], [128]]";
+        return Program{Begin{Scope::Operator, "aten::mul", shapes, "[float, float]"}, launch, End{}};
+      });
+  expectNear(now, dataParallelJob(activationJob(2)), {fusion(Fusion::Pointwise)});
+}
+
+TEST(Fusion, CountsKernelsWithoutASize) {
+  const Answer answer =
+      ask(SimulatedJob(dataParallelJob(activationJob(2))), {fusion(Fusion::Pointwise)});
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("have no recorded size")));
+}
+
+// An optimizer that is not fused works on another tensor with each kernel.
+TEST(Fusion, LeavesOptimizers) {
+  const jobsim::Job now =
+      replaced(dataParallelJob(reducingJob()), "adam", [](int, Launch launch) {
+        launch.name = kActivation;
+        return Program{launch, launch, launch};
+      });
+  EXPECT_EQ(refusal(now, fusion(Fusion::Pointwise)), ErrorCode::NotFound);
+}
+
+// The same on processors.
+TEST(Fusion, OfOperatorsOfOneSize) {
+  const auto jobOf = [](const std::vector<std::string>& shapes) {
+    jobsim::Job job = jobsim::machinesFor(1, 1, 0);
+    Program program;
+    for (int i = 0; i < 4; ++i) {
+      program.push_back(Begin{Scope::Iteration, "step"});
+      for (const std::string& each : shapes)
+        jobsim::append(program,
+                       {Begin{Scope::Operator, "aten::relu", each, "[float]"},
+                        jobsim::Compute{"relu", 100'000},
+                        End{}});
+      jobsim::append(program, {jobsim::Compute{"other", 50'000}, End{}});
+    }
+    job.threads = {{0, "python3", program}};
+    return job;
+  };
+  expectNear(jobOf({"[[8, 64]]", "[[8, 64]]", "[[8, 128]]"}),
+             jobOf({"[[8, 64]]", "[[8, 128]]"}),
+             {fusion(Fusion::Pointwise)});
 }
 
 }  // namespace

@@ -45,6 +45,9 @@ constexpr const char* kOfThreads =
     "parent_id, SUM(dur_ns) AS ns FROM slice WHERE kind = 'operator' GROUP BY parent_id) i ON "
     "i.parent_id = s.id WHERE s.kind = 'operator' AND s.dur_ns > 0";
 
+constexpr const char* kAllOperators =
+    "SELECT id, name_id, dur_ns AS ns FROM slice WHERE kind = 'operator' AND dur_ns > 0";
+
 // Recorded operators have their sizes as arguments of their own, imported ones as members of
 // `args`.
 constexpr const char* kWithInputs =
@@ -55,6 +58,16 @@ constexpr const char* kWithInputs =
     "= 'dtypes')), json_extract(a.value, '$.\"Input type\"')) AS types FROM timed t JOIN string n "
     "ON n.id = t.name_id LEFT JOIN arg a ON a.owner = 'slice' AND a.owner_id = t.id AND a.key_id = "
     "(SELECT id FROM string WHERE text = 'args') AND json_valid(a.value)";
+
+// 0: the inputs are none that parse, or have no tensor.
+double largestOf(const OperatorRow& row) {
+  double most = 0;
+  if (const auto inputs = parseInputs(row.shapes, row.types))
+    for (const OperatorInput& input : *inputs)
+      for (const Sizes& each : input.tensors)
+        most = std::max(most, elementsOf(each));
+  return most;
+}
 
 }  // namespace
 
@@ -87,6 +100,22 @@ Result<std::unordered_map<std::int64_t, std::size_t>> operatorsOfKernels(
   std::unordered_map<std::int64_t, std::size_t> found;
   SONDE_TRY(store::forEach<KernelScope>(trace, kScopesOfKernels, [&](const KernelScope& row) {
     if (const auto at = bySlice.find(row.scopeId); at != bySlice.end())
+      found.emplace(row.id, at->second);
+  }));
+  return found;
+}
+
+Result<std::unordered_map<std::int64_t, double>> largestInputs(const store::Database& trace) {
+  std::unordered_map<std::int64_t, double> found;
+  std::map<std::pair<std::string, std::string>, double> known;
+  const std::string sql = fmt::format(fmt::runtime(kWithInputs), kAllOperators);
+  SONDE_TRY(store::forEach<OperatorRow>(trace, sql, [&](const OperatorRow& row) {
+    if (row.shapes.empty())
+      return;
+    const auto [at, isNew] = known.try_emplace(std::pair(row.shapes, row.types));
+    if (isNew)
+      at->second = largestOf(row);
+    if (at->second > 0)
       found.emplace(row.id, at->second);
   }));
   return found;

@@ -35,6 +35,9 @@ Result<OperatorTimes> readOperatorTimes(const store::Database& trace);
 Result<std::unordered_map<std::int64_t, std::size_t>> operatorsOfKernels(
     const store::Database& trace, const OperatorTimes& times);
 
+// The elements of the largest tensor among the recorded inputs of each operator, by its slice.
+Result<std::unordered_map<std::int64_t, double>> largestInputs(const store::Database& trace);
+
 // One model for each kind and type, by kind, and one for each operator of them that has sizes
 // enough and whose own model predicts left-out sizes better. Empty: no operators.
 std::vector<KernelModel> fitKernelModels(const OperatorTimes& times);

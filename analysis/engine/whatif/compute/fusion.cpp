@@ -1,5 +1,6 @@
 #include "analysis/engine/whatif/compute/fusion.h"
 
+#include "analysis/engine/models/kernels/operator_times.h"
 #include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/device_works.h"
 #include "analysis/engine/whatif/compute/micro_batches.h"
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -26,42 +29,94 @@ using graph::NodeIndex;
 constexpr double kFusionRule = 0.13;  // the largest error that Daydream reports for fusions
 
 struct OperatorRow {
+  std::int64_t id = 0;
   std::int64_t threadId = 0;
   std::int64_t startNs = 0;
   std::int64_t durNs = 0;
   std::string text;
 
-  SONDE_COLUMNS(threadId, startNs, durNs, text)
+  SONDE_COLUMNS(id, threadId, startNs, durNs, text)
 };
 
 // Those that no other operator runs.
 constexpr const char* kOperators =
-    "SELECT s.thread_id, s.start_ns, s.dur_ns, n.text FROM slice s JOIN string n ON n.id = "
+    "SELECT s.id, s.thread_id, s.start_ns, s.dur_ns, n.text FROM slice s JOIN string n ON n.id = "
     "s.name_id LEFT JOIN slice p ON p.id = s.parent_id WHERE s.kind = 'operator' AND s.dur_ns > 0 "
     "AND (p.id IS NULL OR p.kind <> 'operator') ORDER BY s.thread_id, s.start_ns";
+
+struct LaunchedKernel {
+  std::int64_t id = 0;
+  std::int64_t operatorId = 0;
+  std::int64_t blocks = 0;
+  std::int64_t threads = 0;
+
+  SONDE_COLUMNS(id, operatorId, blocks, threads)
+};
+
+constexpr const char* kLaunchedKernels =
+    "SELECT k.id, coalesce(k.scope_id, l.scope_id, 0) AS operator_id, coalesce(k.grid_x * k.grid_y "
+    "* k.grid_z, 0) AS blocks, coalesce(k.block_x * k.block_y * k.block_z, 0) AS threads FROM "
+    "kernel k LEFT JOIN slice l ON l.id = k.launch_slice_id";
+
+// How much a kernel or an operator works on; 0: not recorded.
+struct WorkSize {
+  double elements = 0;      // of its operator's largest input
+  std::int64_t blocks = 0;  // of a kernel
+  std::int64_t threads = 0;
+};
+using WorkSizes = std::unordered_map<std::int64_t, WorkSize>;  // by row of the kernel
+
+// nullopt: unknown.
+std::optional<bool> isSameSize(const WorkSize& one, const WorkSize& other) {
+  if (one.elements > 0 && other.elements > 0)
+    return one.elements == other.elements;
+  if (one.blocks > 0 && other.blocks > 0)
+    return one.blocks == other.blocks && one.threads == other.threads;
+  return std::nullopt;
+}
 
 struct Operator {
   Span span;
   bool isPointwise = false;
+  WorkSize size = {};
 };
 using Operators = std::map<LaneIndex, std::vector<Operator>>;  // by begin
 
-Result<Operators> readOperators(const store::Database& trace, const Graph& graph) {
-  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
-  Operators found;
+struct FusionInputs {
+  Operators operators;
+  WorkSizes kernels;
+  ThreadSpans optimizers;
+};
+
+double elementsIn(const std::unordered_map<std::int64_t, double>& inputs, std::int64_t slice) {
+  const auto at = inputs.find(slice);
+  return at == inputs.end() ? 0 : at->second;
+}
+
+Result<FusionInputs> readInputs(const store::Database& trace, const graph::TraceGraph& job) {
+  FusionInputs found;
+  SONDE_TRY_ASSIGN(found.optimizers, optimizerSpans(trace, job));
+  SONDE_TRY_ASSIGN(const auto inputs, models::largestInputs(trace));
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
   SONDE_TRY(store::forEach<OperatorRow>(trace, kOperators, [&](const OperatorRow& row) {
     if (const auto call = lanes.ofThread(row))
-      found[call->lane].push_back(
-          {call->span, models::classOfOperator(row.text) == models::WorkClass::Pointwise});
+      found.operators[call->lane].push_back(
+          {call->span,
+           models::classOfOperator(row.text) == models::WorkClass::Pointwise &&
+               !found.optimizers.contains(call->lane, call->span.beginNs),
+           {.elements = elementsIn(inputs, row.id)}});
+  }));
+  SONDE_TRY(store::forEach<LaunchedKernel>(trace, kLaunchedKernels, [&](const LaunchedKernel& row) {
+    found.kernels[row.id] = {elementsIn(inputs, row.operatorId), row.blocks, row.threads};
   }));
   return found;
 }
 
-// Fuses what follows each other.
+// Fuses what follows each other and has the same size.
 class Fusing {
  public:
-  Fusing(Scenario& scenario, const Operators& operators)
-      : scenario_(scenario), lookup_(scenario.graph()), operators_(operators) {}
+  Fusing(Scenario& scenario, const FusionInputs& inputs)
+      : scenario_(scenario), lookup_(scenario.graph()), inputs_(inputs) {}
 
   void fuseKernels(const std::vector<DeviceWork>& works) {
     for (std::size_t first = 0; first < works.size();) {
@@ -78,7 +133,7 @@ class Fusing {
   }
 
   void fuseOperators() {
-    for (const auto& [lane, all] : operators_)
+    for (const auto& [lane, all] : inputs_.operators)
       for (std::size_t first = 0; first < all.size();) {
         std::size_t last = first + 1;
         while (last < all.size() && follow(lane, all[last - 1], all[last]))
@@ -90,17 +145,32 @@ class Fusing {
   }
 
   std::int64_t fused() const noexcept { return fused_; }
+  // Those that were fused though nothing says how large they are.
+  std::int64_t unknown() const noexcept { return unknown_; }
 
  private:
   const Graph& graph() const { return scenario_.graph(); }
 
-  static bool isPointwise(const DeviceWork& work) {
+  bool isPointwise(const DeviceWork& work) const {
     return !work.isCollective && work.thread &&
-           models::classOfKernel(work.name) == models::WorkClass::Pointwise;
+           models::classOfKernel(work.name) == models::WorkClass::Pointwise &&
+           !inputs_.optimizers.contains(*work.thread, work.call.beginNs);
+  }
+
+  WorkSize sizeOf(const DeviceWork& work) const {
+    const auto at = inputs_.kernels.find(graph().row[work.node]);
+    return at == inputs_.kernels.end() ? WorkSize() : at->second;
+  }
+
+  // Unknown sizes count as the same.
+  bool haveSameSize(const WorkSize& before, const WorkSize& each) {
+    const std::optional<bool> isSame = isSameSize(before, each);
+    unknown_ += isSame ? 0 : 1;
+    return isSame.value_or(true);
   }
 
   // Nothing comes between them, and the second one needs nothing else.
-  bool follows(const DeviceWork& before, const DeviceWork& work) const {
+  bool follows(const DeviceWork& before, const DeviceWork& work) {
     if (work.node != before.node + 1 || graph().lane[work.node] != graph().lane[before.node] ||
         before.thread != work.thread || !isPointwise(before) || !isPointwise(work))
       return false;
@@ -108,7 +178,7 @@ class Fusing {
          ++edge)
       if (graph().edgeKind[edge] != EdgeKind::Order && graph().edgeKind[edge] != EdgeKind::Launch)
         return false;
-    return true;
+    return haveSameSize(sizeOf(before), sizeOf(work));
   }
 
   void keepLongest(const std::vector<DeviceWork>& works, std::size_t first, std::size_t last) {
@@ -123,7 +193,7 @@ class Fusing {
   // With the pointwise operator around it.
   void removeCall(const DeviceWork& work) {
     Span span = work.call;
-    if (const auto of = operators_.find(*work.thread); of != operators_.end()) {
+    if (const auto of = inputs_.operators.find(*work.thread); of != inputs_.operators.end()) {
       const auto after = std::upper_bound(
           of->second.begin(),
           of->second.end(),
@@ -137,11 +207,12 @@ class Fusing {
   }
 
   // The thread does not wait from the begin of the first one to the end of the second one.
-  bool follow(LaneIndex lane, const Operator& before, const Operator& each) const {
+  bool follow(LaneIndex lane, const Operator& before, const Operator& each) {
     const NodeIndex next = lookup_.beginsFrom(lane, before.span.beginNs + 1);
     const bool isOneNode =
         next >= lookup_.rangeOf(lane).second || graph().beginNs[next] >= each.span.endNs;
-    return before.isPointwise && each.isPointwise && isOneNode;
+    return before.isPointwise && each.isPointwise && isOneNode &&
+           haveSameSize(before.size, each.size);
   }
 
   void keepLongest(LaneIndex lane,
@@ -162,30 +233,35 @@ class Fusing {
 
   Scenario& scenario_;
   const LaneLookup lookup_;
-  const Operators& operators_;
+  const FusionInputs& inputs_;
   std::int64_t fused_ = 0;
+  std::int64_t unknown_ = 0;
 };
 
 Result<void> fusePointwise(Asking& asking) {
   Scenario& scenario = asking.scenario;
   SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
                    readDeviceWorks(asking.trace, scenario.job()));
-  SONDE_TRY_ASSIGN(const Operators operators, readOperators(asking.trace, scenario.graph()));
-  Fusing fusing(scenario, operators);
+  SONDE_TRY_ASSIGN(const FusionInputs inputs, readInputs(asking.trace, scenario.job()));
+  Fusing fusing(scenario, inputs);
   if (works.empty())
     fusing.fuseOperators();
   else
     fusing.fuseKernels(works);
   if (fusing.fused() == 0)
-    return notFound(works.empty() && operators.empty()
+    return notFound(works.empty() && inputs.operators.empty()
                         ? "the trace has neither kernels nor operators: 'sonde run "
                           "--torch-operators' records operators"
-                        : "no pointwise kernels or operators follow each other");
+                        : "no pointwise kernels or operators of one size follow each other, but "
+                          "for those of optimizers");
   asking.notes.push_back(
       fmt::format("{} pointwise {} are fused with their neighbours, and of each group the longest "
                   "one's time remains",
                   fusing.fused(),
                   works.empty() ? "operators" : "kernels"));
+  if (fusing.unknown() > 0)
+    asking.notes.push_back(fmt::format(
+        "{} of them have no recorded size, and count as large as the one before", fusing.unknown()));
   return {};
 }
 

@@ -8,9 +8,10 @@
 namespace sonde::engine::whatif {
 
 enum class Fusion : std::uint8_t {
-  // Pointwise kernels that follow each other on a stream become one, and pointwise operators that
-  // follow each other on a thread. Memory bounds them, and what one passes to the next need not be
-  // stored: the longest one's time remains, with its call.
+  // Pointwise kernels of one size that follow each other on a stream become one, and pointwise
+  // operators of one size that follow each other on a thread. Optimizers stay. Memory bounds them,
+  // and what one passes to the next need not be stored: the longest one's time remains, with its
+  // call.
   Pointwise,
   // The kernels of an optimizer's step become one, which takes as long as all of them. A single
   // launch remains of the host's time for the step.

@@ -222,6 +222,18 @@ Result<std::vector<MicroBatch>> readMicroBatches(const store::Database& trace,
   return found;
 }
 
+Result<ThreadSpans> optimizerSpans(const store::Database& trace, const graph::TraceGraph& job) {
+  ThreadSpans found;
+  const auto batches = readMicroBatches(trace, job);
+  if (!batches && batches.error().code != ErrorCode::NotFound)
+    return batches.error();
+  if (batches)
+    for (const MicroBatch& each : *batches)
+      found.add(each.driver, each.optimizer);
+  found.join();
+  return found;
+}
+
 Result<MicroWorks> readWorks(const store::Database& trace,
                              const graph::TraceGraph& job,
                              const std::vector<JobCollective>& collectives,

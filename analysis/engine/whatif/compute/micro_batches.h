@@ -33,6 +33,9 @@ struct MicroBatch {
 Result<std::vector<MicroBatch>> readMicroBatches(const store::Database& trace,
                                                  const graph::TraceGraph& job);
 
+// The optimizer steps that follow micro-batches; none: the trace does not show any.
+Result<ThreadSpans> optimizerSpans(const store::Database& trace, const graph::TraceGraph& job);
+
 // Sets computedNs where drivers compute the gradients of these buckets themselves.
 void endAtReductions(const graph::Graph& graph,
                      const std::vector<IterationBuckets>& iterations,

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace sonde::engine::whatif {
@@ -21,26 +20,6 @@ namespace {
 constexpr double kRule = 0.13;  // the largest error that Daydream reports
 
 constexpr double kOfPeak = 0.25;  // by which products of matrices may miss the ratio of peaks
-
-// The work of optimizers.
-Result<std::unordered_set<graph::NodeIndex>> optimizerWorks(const store::Database& trace,
-                                                            const graph::TraceGraph& job,
-                                                            const std::vector<DeviceWork>& works) {
-  std::unordered_set<graph::NodeIndex> found;
-  const auto batches = readMicroBatches(trace, job);
-  if (!batches && batches.error().code != ErrorCode::NotFound)
-    return batches.error();
-  if (!batches)
-    return found;
-  ThreadSpans optimizers;
-  for (const MicroBatch& each : *batches)
-    optimizers.add(each.driver, each.optimizer);
-  optimizers.join();
-  for (const DeviceWork& each : works)
-    if (each.thread && optimizers.contains(*each.thread, each.call.beginNs))
-      found.insert(each.node);
-  return found;
-}
 
 // How long the numbers are that kernels compute with: as recorded of their operators, else by the
 // kernels' names.
@@ -78,14 +57,14 @@ Question mixedPrecision(MixedPrecision of) {
     Scenario& scenario = asking.scenario;
     SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
                      readDeviceWorks(asking.trace, scenario.job()));
-    SONDE_TRY_ASSIGN(const std::unordered_set<graph::NodeIndex> optimizers,
-                     optimizerWorks(asking.trace, scenario.job(), works));
+    SONDE_TRY_ASSIGN(const ThreadSpans optimizers, optimizerSpans(asking.trace, scenario.job()));
     SONDE_TRY_ASSIGN(const NumberSizes sizes, NumberSizes::read(asking.trace));
     std::int64_t matrices = 0;
     std::int64_t others = 0;
     std::int64_t already = 0;
     for (const DeviceWork& each : works) {
-      if (each.name.empty() || each.isCollective || optimizers.contains(each.node))
+      if (each.name.empty() || each.isCollective ||
+          (each.thread && optimizers.contains(*each.thread, each.call.beginNs)))
         continue;
       if (sizes.bytes(scenario.graph().row[each.node], each.name) <= 2) {
         ++already;
