@@ -190,5 +190,35 @@ TEST(Fusion, OfOperatorsOfOneSize) {
              {fusion(Fusion::Pointwise)});
 }
 
+jobsim::DataParallel shortActivations(int count) {
+  jobsim::DataParallel of = jobsim::hostBound();
+  of.activations = count;
+  of.activationNs = 4'000;
+  return of;
+}
+
+// The operator of two kernels keeps the call of the first one.
+TEST(Fusion, KeepsTheCallInAnOperatorOfSeveralKernels) {
+  const Begin begin{Scope::Operator, "aten::gelu"};
+  const jobsim::Job now = replaced(
+      dataParallelJob(shortActivations(2)), kActivation, [&](int n, const Launch& launch) {
+        return n % 2 == 0 ? Program{begin, launch} : Program{launch, End{}};
+      });
+  expectNear(now, dataParallelJob(shortActivations(1)), {fusion(Fusion::Pointwise)});
+}
+
+// The second kernel is fused with the first one. The third one, of the same operator, stays.
+TEST(Fusion, KeepsCallsOfOtherKernelsInTheOperator) {
+  const Begin begin{Scope::Operator, "aten::gelu"};
+  const jobsim::Job now = replaced(
+      dataParallelJob(shortActivations(3)), kActivation, [&](int n, Launch launch) {
+        launch.blocks = n % 3 < 2 ? 100 : 200;
+        return n % 3 == 0   ? Program{launch}
+               : n % 3 == 1 ? Program{begin, launch}
+                            : Program{launch, End{}};
+      });
+  expectNear(now, dataParallelJob(shortActivations(2)), {fusion(Fusion::Pointwise)});
+}
+
 }  // namespace
 }  // namespace sonde::engine::whatif

@@ -119,17 +119,24 @@ class Fusing {
       : scenario_(scenario), lookup_(scenario.graph()), inputs_(inputs) {}
 
   void fuseKernels(const std::vector<DeviceWork>& works) {
+    std::vector<std::size_t> removed;
+    Calls kept;
     for (std::size_t first = 0; first < works.size();) {
       std::size_t last = first + 1;
       while (last < works.size() && follows(works[last - 1], works[last]))
         ++last;
-      if (last - first > 1) {
+      if (works[first].thread)
+        kept[*works[first].thread].push_back(works[first].call.beginNs);
+      if (last - first > 1)
         keepLongest(works, first, last);
-        for (std::size_t i = first + 1; i < last; ++i)
-          removeCall(works[i]);
-      }
+      for (std::size_t i = first + 1; i < last; ++i)
+        removed.push_back(i);
       first = last;
     }
+    for (auto& [thread, of] : kept)
+      std::sort(of.begin(), of.end());
+    for (const std::size_t i : removed)
+      removeCall(works[i], kept[*works[i].thread]);
   }
 
   void fuseOperators() {
@@ -149,6 +156,8 @@ class Fusing {
   std::int64_t unknown() const noexcept { return unknown_; }
 
  private:
+  using Calls = std::map<LaneIndex, std::vector<std::int64_t>>;  // when they begin, by thread
+
   const Graph& graph() const { return scenario_.graph(); }
 
   bool isPointwise(const DeviceWork& work) const {
@@ -190,8 +199,8 @@ class Fusing {
     fused_ += static_cast<std::int64_t>(last - first);
   }
 
-  // With the pointwise operator around it.
-  void removeCall(const DeviceWork& work) {
+  // With the pointwise operator around it, unless that makes one of the calls that are kept.
+  void removeCall(const DeviceWork& work, const std::vector<std::int64_t>& kept) {
     Span span = work.call;
     if (const auto of = inputs_.operators.find(*work.thread); of != inputs_.operators.end()) {
       const auto after = std::upper_bound(
@@ -200,10 +209,15 @@ class Fusing {
           span.beginNs,
           [](std::int64_t ns, const Operator& each) { return ns < each.span.beginNs; });
       if (after != of->second.begin() && (after - 1)->isPointwise &&
-          (after - 1)->span.endNs >= span.endNs)
+          (after - 1)->span.endNs >= span.endNs && !hasAny(kept, (after - 1)->span))
         span = (after - 1)->span;
     }
     scaleSpan(scenario_, lookup_, *work.thread, span, 0, Origin::Modelled);
+  }
+
+  static bool hasAny(const std::vector<std::int64_t>& calls, const Span& span) {
+    const auto first = std::lower_bound(calls.begin(), calls.end(), span.beginNs);
+    return first != calls.end() && *first < span.endNs;
   }
 
   // The thread does not wait from the begin of the first one to the end of the second one.
@@ -260,8 +274,9 @@ Result<void> fusePointwise(Asking& asking) {
                   fusing.fused(),
                   works.empty() ? "operators" : "kernels"));
   if (fusing.unknown() > 0)
-    asking.notes.push_back(fmt::format(
-        "{} of them have no recorded size, and count as large as the one before", fusing.unknown()));
+    asking.notes.push_back(
+        fmt::format("{} of them have no recorded size, and count as large as the one before",
+                    fusing.unknown()));
   return {};
 }
 
