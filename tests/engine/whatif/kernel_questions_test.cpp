@@ -102,6 +102,17 @@ TEST(KernelNames, SayHowLongNumbersAre) {
   EXPECT_EQ(classOfKernel("bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3"), WorkClass::Matrix);
 }
 
+TEST(KernelNames, TellConversionsFromConvolutions) {
+  for (const char* name :
+       {"loop_convert_fusion_3",
+        "std::enable_if<vllm::_typeConvert<c10::BFloat16>::exists, void>::type "
+        "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>",
+        "void type_conversion_kernel<float, __half>"})
+    EXPECT_EQ(classOfKernel(name), WorkClass::Other) << name;
+  for (const char* name : {"loop_convert_conv_fusion", "implicit_convolve_sgemm", "conv"})
+    EXPECT_EQ(classOfKernel(name), WorkClass::Matrix) << name;
+}
+
 // The forward kernels have names without a type.
 TEST(MixedPrecision, UsesTheTypesOfOperators) {
   const std::map<std::string, Begin> operators = {

@@ -28,10 +28,9 @@ std::string lower(std::string_view name) {
 constexpr std::array<std::string_view, 3> kTritonPointwise = {
     "triton_poi", "pointwise", "elementwise"};
 constexpr std::array<std::string_view, 2> kTritonReductions = {"triton_red", "triton_per"};
-constexpr std::array<std::string_view, 19> kMatrixKernels = {"gemm",
+constexpr std::array<std::string_view, 18> kMatrixKernels = {"gemm",
                                                              "gemv",
                                                              "bmm_",
-                                                             "conv",
                                                              "cutlass",
                                                              "xmma",
                                                              "wgrad",
@@ -142,6 +141,17 @@ int bytesByLetter(std::string_view name) {
   return types.starts_with('b') || types.starts_with('h') ? 2 : 0;
 }
 
+// XLA's loop_convert_fusion and other conversions are none.
+bool hasConvolution(std::string_view name) {
+  constexpr std::string_view kWord = "conv";
+  for (std::size_t at = name.find(kWord); at != std::string_view::npos; at = name.find(kWord, at)) {
+    at += kWord.size();
+    if (!name.substr(at).starts_with("er"))
+      return true;
+  }
+  return false;
+}
+
 // Without its library and the mark of an operator that works in place.
 std::string_view plainOf(std::string_view name) {
   if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
@@ -164,7 +174,8 @@ WorkClass classOfKernel(std::string_view name) {
     return WorkClass::Pointwise;
   if (hasAny(text, kTritonReductions))
     return WorkClass::Other;
-  return hasAny(text, kMatrixKernels) ? WorkClass::Matrix : WorkClass::Other;
+  const bool isMatrix = hasAny(text, kMatrixKernels) || hasConvolution(text);
+  return isMatrix ? WorkClass::Matrix : WorkClass::Other;
 }
 
 bool isOfReducedPrecision(std::string_view kernel) {
