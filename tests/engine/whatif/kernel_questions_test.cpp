@@ -1,6 +1,7 @@
 // Questions about kernels by their names, and by the types and sizes of their operators.
 #include "analysis/engine/models/kernels/work_classes.h"
 #include "analysis/engine/whatif/compute/fusion.h"
+#include "analysis/engine/whatif/compute/layout.h"
 #include "analysis/engine/whatif/compute/mixed_precision.h"
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/programs.h"
@@ -103,34 +104,44 @@ TEST(KernelNames, SayHowLongNumbersAre) {
 }
 
 TEST(KernelNames, TellConversionsFromConvolutions) {
-  for (const char* name :
-       {"loop_convert_fusion_3",
-        "std::enable_if<vllm::_typeConvert<c10::BFloat16>::exists, void>::type "
-        "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>",
-        "void type_conversion_kernel<float, __half>"})
+  for (const char* name : {"loop_convert_fusion_3",
+                           "std::enable_if<vllm::_typeConvert<c10::BFloat16>::exists, void>::type "
+                           "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>",
+                           "void type_conversion_kernel<float, __half>"})
     EXPECT_EQ(classOfKernel(name), WorkClass::Other) << name;
   for (const char* name : {"loop_convert_conv_fusion", "implicit_convolve_sgemm", "conv"})
     EXPECT_EQ(classOfKernel(name), WorkClass::Matrix) << name;
 }
 
+TEST(KernelNames, TellConversionsOfLayoutsFromOtherOrders) {
+  for (const char* name : {"void cudnn::ops::nhwcToNchwKernel<__half, __half, float>",
+                           "batched_transpose_32x32_half",
+                           "wrapped_transpose"})
+    EXPECT_TRUE(models::convertsLayout(name)) << name;
+  for (const char* name : {"_permute_kernel",
+                           "void moe_permute_kernel<__nv_bfloat16>",
+                           "moe_transpose_kernel",
+                           "void token_transpose_kernel<float>",
+                           "void transformer_engine::cast_transpose_kernel<false, float>",
+                           "triton_poi_fused_add_transpose_3"})
+    EXPECT_FALSE(models::convertsLayout(name)) << name;
+}
+
 // The forward kernels have names without a type.
 TEST(MixedPrecision, UsesTheTypesOfOperators) {
-  const std::map<std::string, Begin> operators = {
-      {"forward_gemm",
-       {Scope::Operator,
-        "aten::mm",
-        "[[512, 512], [512, 512]]",
-        "[c10::BFloat16, c10::BFloat16]"}}};
+  const std::map<std::string, Begin> operators = {{"forward_gemm",
+                                                   {Scope::Operator,
+                                                    "aten::mm",
+                                                    "[[512, 512], [512, 512]]",
+                                                    "[c10::BFloat16, c10::BFloat16]"}}};
   const jobsim::DataParallel now = reducingJob();
   jobsim::DataParallel then = now;
   then.backwardNs = now.backwardNs / 3;
-  expectNear(withOperators(dataParallelJob(now), operators),
-             dataParallelJob(then),
-             {mixedPrecision({})});
+  expectNear(
+      withOperators(dataParallelJob(now), operators), dataParallelJob(then), {mixedPrecision({})});
   then = now;
   then.forwardNs = now.forwardNs / 2;
-  expectNear(
-      withOperators(dataParallelJob(now), operators), dataParallelJob(then), {fp8()});
+  expectNear(withOperators(dataParallelJob(now), operators), dataParallelJob(then), {fp8()});
 }
 
 constexpr const char* kActivation = "vectorized_elementwise_kernel";
@@ -144,8 +155,8 @@ jobsim::DataParallel activationJob(int count) {
 
 // Two kernels on one tensor, and one on another.
 TEST(Fusion, NeedsKernelsOfOneSize) {
-  const jobsim::Job now = replaced(
-      dataParallelJob(activationJob(3)), kActivation, [](int n, Launch launch) {
+  const jobsim::Job now =
+      replaced(dataParallelJob(activationJob(3)), kActivation, [](int n, Launch launch) {
         launch.blocks = n % 3 < 2 ? 100 : 200;
         return Program{launch};
       });
@@ -154,11 +165,12 @@ TEST(Fusion, NeedsKernelsOfOneSize) {
 
 // Sizes of operators come first: kernels of one grid may work on different numbers of elements.
 TEST(Fusion, ComparesTheSizesOfOperators) {
-  const jobsim::Job now = replaced(
-      dataParallelJob(activationJob(3)), kActivation, [](int n, Launch launch) {
+  const jobsim::Job now =
+      replaced(dataParallelJob(activationJob(3)), kActivation, [](int n, Launch launch) {
         launch.blocks = 100;
         const char* shapes = n % 3 < 2 ? "[[8, 64], [64]]" : "[[8, 128], [128]]";
-        return Program{Begin{Scope::Operator, "aten::mul", shapes, "[float, float]"}, launch, End{}};
+        return Program{
+            Begin{Scope::Operator, "aten::mul", shapes, "[float, float]"}, launch, End{}};
       });
   expectNear(now, dataParallelJob(activationJob(2)), {fusion(Fusion::Pointwise)});
 }
@@ -171,11 +183,10 @@ TEST(Fusion, CountsKernelsWithoutASize) {
 
 // An optimizer that is not fused works on another tensor with each kernel.
 TEST(Fusion, LeavesOptimizers) {
-  const jobsim::Job now =
-      replaced(dataParallelJob(reducingJob()), "adam", [](int, Launch launch) {
-        launch.name = kActivation;
-        return Program{launch, launch, launch};
-      });
+  const jobsim::Job now = replaced(dataParallelJob(reducingJob()), "adam", [](int, Launch launch) {
+    launch.name = kActivation;
+    return Program{launch, launch, launch};
+  });
   EXPECT_EQ(refusal(now, fusion(Fusion::Pointwise)), ErrorCode::NotFound);
 }
 
@@ -211,8 +222,8 @@ jobsim::DataParallel shortActivations(int count) {
 // The operator of two kernels keeps the call of the first one.
 TEST(Fusion, KeepsTheCallInAnOperatorOfSeveralKernels) {
   const Begin begin{Scope::Operator, "aten::gelu"};
-  const jobsim::Job now = replaced(
-      dataParallelJob(shortActivations(2)), kActivation, [&](int n, const Launch& launch) {
+  const jobsim::Job now =
+      replaced(dataParallelJob(shortActivations(2)), kActivation, [&](int n, const Launch& launch) {
         return n % 2 == 0 ? Program{begin, launch} : Program{launch, End{}};
       });
   expectNear(now, dataParallelJob(shortActivations(1)), {fusion(Fusion::Pointwise)});
@@ -221,14 +232,27 @@ TEST(Fusion, KeepsTheCallInAnOperatorOfSeveralKernels) {
 // The second kernel is fused with the first one. The third one, of the same operator, stays.
 TEST(Fusion, KeepsCallsOfOtherKernelsInTheOperator) {
   const Begin begin{Scope::Operator, "aten::gelu"};
-  const jobsim::Job now = replaced(
-      dataParallelJob(shortActivations(3)), kActivation, [&](int n, Launch launch) {
+  const jobsim::Job now =
+      replaced(dataParallelJob(shortActivations(3)), kActivation, [&](int n, Launch launch) {
         launch.blocks = n % 3 < 2 ? 100 : 200;
         return n % 3 == 0   ? Program{launch}
                : n % 3 == 1 ? Program{begin, launch}
                             : Program{launch, End{}};
       });
   expectNear(now, dataParallelJob(shortActivations(2)), {fusion(Fusion::Pointwise)});
+}
+
+TEST(Layout, ListsTheKernels) {
+  const jobsim::Job job =
+      replaced(dataParallelJob(activationJob(5)), kActivation, [](int n, Launch launch) {
+        launch.name = "transpose" + std::to_string(n % 5) + std::string(60, '_');
+        return Program{launch};
+      });
+  const Answer answer = ask(SimulatedJob(job), {layout({})});
+  const std::string rest(50, '_');
+  EXPECT_THAT(answer.notes.front(),
+              HasSubstr("transpose0" + rest + "…, transpose1" + rest + "…, transpose2" + rest +
+                        "… and 2 more;"));
 }
 
 }  // namespace

@@ -46,19 +46,16 @@ constexpr std::array<std::string_view, 18> kMatrixKernels = {"gemm",
                                                              "matmul",
                                                              "triton_tem",
                                                              "_mma_"};
-constexpr std::array<std::string_view, 9> kTwoBytes = {"h884",
-                                                       "h1688",
-                                                       "h16816",
-                                                       "hgemm",
-                                                       "bfloat16",
-                                                       "fp16",
-                                                       "f16",
-                                                       "half",
-                                                       "opaquetype<2"};
+constexpr std::array<std::string_view, 9> kTwoBytes = {
+    "h884", "h1688", "h16816", "hgemm", "bfloat16", "fp16", "f16", "half", "opaquetype<2"};
 constexpr std::array<std::string_view, 5> kOneByte = {"e4m3", "e5m2", "e2m1", "fp8", "qmma"};
 // cuDNN's, XLA's, MIOpen's and PyTorch's.
-constexpr std::array<std::string_view, 6> kConversions = {
-    "nchwtonhwc", "nhwctonchw", "transpose", "permute", "transformtensor", "tensor_reorder"};
+constexpr std::array<std::string_view, 5> kConversions = {
+    "nchwtonhwc", "nhwctonchw", "transpose", "transformtensor", "tensor_reorder"};
+// Transformer Engine's transposed copies, which products of one-byte numbers need, rows that are
+// sorted by experts, and Triton's kernels, which are fused with other work.
+constexpr std::array<std::string_view, 6> kNoConversions = {
+    "cast_transpose", "transformer_engine", "moe", "token", "expert", "triton_"};
 
 constexpr std::array<std::string_view, 13> kMatrixOperators = {"mm",
                                                                "bmm",
@@ -189,7 +186,9 @@ bool isOfOneByte(std::string_view kernel) {
 }
 
 bool convertsLayout(std::string_view kernel) {
-  return classOfKernel(kernel) != WorkClass::Matrix && hasAny(lower(kernel), kConversions);
+  const std::string text = lower(kernel);
+  return classOfKernel(text) != WorkClass::Matrix && hasAny(text, kConversions) &&
+         !hasAny(text, kNoConversions);
 }
 
 WorkClass classOfOperator(std::string_view name) {

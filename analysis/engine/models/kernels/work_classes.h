@@ -19,7 +19,8 @@ bool isOfReducedPrecision(std::string_view kernel);
 // The same of one byte or less.
 bool isOfOneByte(std::string_view kernel);
 
-// A kernel that only changes the order of a tensor's dimensions.
+// A kernel that only changes the order of a tensor's dimensions. Rows that are put into the order
+// of experts are none.
 bool convertsLayout(std::string_view kernel);
 
 // PyTorch's names for operators, such as aten::mul and aten::relu_.

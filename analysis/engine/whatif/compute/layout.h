@@ -10,7 +10,7 @@ namespace sonde::engine::whatif {
 
 struct Layout {
   // A glob for the names of kernels that only convert layouts; empty: those of cuDNN, MIOpen,
-  // PyTorch and XLA that transpose, permute, or change between NCHW and NHWC.
+  // PyTorch and XLA that transpose, or change between NCHW and NHWC.
   std::string conversions = {};
 };
 
