@@ -1,6 +1,6 @@
 #include "cli/shard/tables_file.h"
 
-#include "analysis/engine/whatif/compute/device_peaks.h"
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "base/suggest.h"
 #include "cli/text/byte_size.h"
 #include "cli/text/time_span.h"
@@ -135,13 +135,13 @@ Result<void> readDevice(const Section& of, TablesFile& file) {
   engine::models::LookupDevice& device = file.device;
   if (of.has("name")) {
     SONDE_TRY_ASSIGN(const std::string name, of.text("name"));
-    const auto* peaks = engine::whatif::peaksOf(name);
+    const auto* peaks = engine::models::peaksOf(name);
     if (peaks == nullptr)
       return of.at("name",
                    fmt::format("the peaks of '{}' are not known: use {}, or give bandwidth and "
                                "flops instead",
                                name,
-                               engine::whatif::namesOfPeaks()));
+                               engine::models::namesOfPeaks()));
     device.dramBytesPerNs = peaks->bandwidth;
     device.flopsPerNs = peaks->single;
   }

@@ -1,8 +1,8 @@
 #include "cli/whatif/device_questions.h"
 
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/whatif/compute/block_sparsity.h"
 #include "analysis/engine/whatif/compute/device.h"
-#include "analysis/engine/whatif/compute/device_peaks.h"
 #include "cli/text/number_checks.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 namespace sonde::cli {
 namespace {
 
+namespace models = engine::models;
 namespace whatif = engine::whatif;
 
 Result<double> factorIn(const std::string& key, const std::string& value) {
@@ -24,15 +25,15 @@ Result<double> factorIn(const std::string& key, const std::string& value) {
   return *factor;
 }
 
-Result<const whatif::DevicePeaks*> deviceIn(const std::string& key, const std::string& value) {
-  const whatif::DevicePeaks* found = whatif::peaksOf(value);
+Result<const models::DevicePeaks*> deviceIn(const std::string& key, const std::string& value) {
+  const models::DevicePeaks* found = models::peaksOf(value);
   if (found == nullptr)
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{}='{}' is not a device with known peaks: use one of {}, or "
                              "bandwidth=x… and flops=x…",
                              key,
                              value,
-                             whatif::namesOfPeaks())};
+                             models::namesOfPeaks())};
   return found;
 }
 
@@ -61,7 +62,7 @@ Result<whatif::Question> makeDevice(const NamedValues& values) {
 
 Result<whatif::Question> makeBlockSparsity(const NamedValues& values) {
   whatif::BlockSparsity of;
-  const whatif::DevicePeaks* from = nullptr;
+  const models::DevicePeaks* from = nullptr;
   for (const auto& [key, value] : values) {
     if (key == "density") {
       const bool isPercent = value.ends_with('%');

@@ -1,43 +1,12 @@
 #include "analysis/engine/metrics/throughput.h"
 
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/store/statement.h"
 
 #include <string_view>
 
 namespace sonde::engine::metrics {
 namespace {
-
-// Dense FLOPS with 32-bit sums: bfloat16 if the device has it, else half. From NVIDIA's data
-// sheets, e.g. 989.4 TFLOPS is 989.4e12. The longest matching part of a device's name decides.
-struct KnownDevice {
-  std::string_view part;
-  double flops;
-  std::int64_t multiprocessors;  // the enabled ones, as CUDA counts them
-};
-constexpr KnownDevice kDevices[] = {
-    {"GB200", 2500e12, 148},  {"B200", 2250e12, 148},     {"H200", 989.4e12, 132},
-    {"GH200", 989.4e12, 132}, {"H100 PCIe", 756e12, 114}, {"H100 NVL", 835e12, 132},
-    {"H100", 989.4e12, 132},  {"H800", 989.4e12, 132},    {"H20", 148e12, 78},
-    {"A100", 312e12, 108},    {"A800", 312e12, 108},      {"A40", 149.7e12, 84},
-    {"A30", 165e12, 56},      {"A10G", 70e12, 80},        {"A10", 125e12, 72},
-    {"L40S", 362.1e12, 142},  {"L40", 181e12, 142},       {"L4", 121e12, 58},
-    {"V100", 125e12, 80},     {"T4", 65e12, 40},          {"RTX 4090", 165.2e12, 128},
-    {"RTX 3090", 71e12, 82}};
-
-const KnownDevice* knownDevice(std::string_view device) {
-  const KnownDevice* best = nullptr;
-  for (const KnownDevice& known : kDevices) {
-    const auto at = device.find(known.part);
-    if (at == std::string_view::npos)
-      continue;
-    const std::size_t end = at + known.part.size();
-    const bool isWord = (at == 0 || device[at - 1] == ' ') &&
-                        (end == device.size() || device[end] == ' ' || device[end] == '-');
-    if (isWord && (best == nullptr || known.part.size() > best->part.size()))
-      best = &known;
-  }
-  return best;
-}
 
 Result<std::optional<double>> peakOf(const store::Database& trace, const RankProcess& rank) {
   SONDE_TRY_ASSIGN(store::Statement devices,
@@ -74,12 +43,13 @@ struct Sum {
 }  // namespace
 
 std::optional<double> peakFlopsOf(std::string_view device) {
-  const KnownDevice* const known = knownDevice(device);
-  return known == nullptr ? std::nullopt : std::optional(known->flops);
+  constexpr double kGiga = 1e9;
+  const models::DevicePeaks* const known = models::knownDevice(device);
+  return known == nullptr ? std::nullopt : std::optional(known->half * kGiga);
 }
 
 std::optional<std::int64_t> multiprocessorsOf(std::string_view device) {
-  const KnownDevice* const known = knownDevice(device);
+  const models::DevicePeaks* const known = models::knownDevice(device);
   return known == nullptr ? std::nullopt : std::optional(known->multiprocessors);
 }
 

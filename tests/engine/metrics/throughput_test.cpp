@@ -18,6 +18,9 @@ TEST(PeakFlops, AreFoundByName) {
   EXPECT_EQ(peakFlopsOf("Tesla V100-SXM2-16GB"), 125e12);
   EXPECT_EQ(peakFlopsOf("NVIDIA L4"), 121e12);
   EXPECT_EQ(peakFlopsOf("NVIDIA L40S"), 362.1e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA GeForce RTX 4090"), 165.2e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA H100 NVL"), 835e12);
+  EXPECT_EQ(multiprocessorsOf("NVIDIA H100 NVL"), 132);
   EXPECT_EQ(peakFlopsOf("NVIDIA A1000"), std::nullopt);
   EXPECT_EQ(peakFlopsOf(""), std::nullopt);
 }

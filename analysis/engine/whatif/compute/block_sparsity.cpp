@@ -11,14 +11,14 @@
 
 namespace sonde::engine::whatif {
 
-Question blockSparsity(BlockSparsity of, const DevicePeaks* from) {
+Question blockSparsity(BlockSparsity of, const models::DevicePeaks* from) {
   return [of, from](Asking& asking) -> Result<void> {
     if (!(of.density > 0 && of.density <= 1) || !(of.block >= 1))
       return Error{ErrorCode::InvalidArgument,
                    "a density is above 0 and at most 1, and a block has 1 number or more"};
     SONDE_TRY_ASSIGN(const DeviceKernels found, readDeviceKernels(asking));
     SONDE_TRY_ASSIGN(const PresentDevice recorded, presentDevice(asking.trace));
-    const DevicePeaks* peaks = from != nullptr ? from : recorded.peaks;
+    const models::DevicePeaks* peaks = from != nullptr ? from : recorded.peaks;
     if (peaks == nullptr)
       return unknownPeaks(recorded, "");
     std::int64_t changed = 0;

@@ -1,7 +1,7 @@
 // The question how long an iteration would take at least with sparse weights. Free functions.
 #pragma once
 
-#include "analysis/engine/whatif/compute/device_peaks.h"
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/whatif/compute/sparsity_roofline.h"
 #include "analysis/engine/whatif/question.h"
 
@@ -13,6 +13,6 @@ namespace sonde::engine::whatif {
 //
 // NotFound: the trace has no such kernels, or the peaks of its device are unknown. InvalidArgument:
 // a density that is not above 0 and at most 1, or a block below 1.
-Question blockSparsity(BlockSparsity of, const DevicePeaks* from);
+Question blockSparsity(BlockSparsity of, const models::DevicePeaks* from);
 
 }  // namespace sonde::engine::whatif

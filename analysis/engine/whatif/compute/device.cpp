@@ -62,7 +62,7 @@ Result<double> scaleByDevices(Asking& asking,
                               const OtherDevice& of,
                               std::vector<ScaledKernel>& kernels) {
   SONDE_TRY_ASSIGN(const PresentDevice recorded, presentDevice(asking.trace));
-  const DevicePeaks* present = of.from != nullptr ? of.from : recorded.peaks;
+  const models::DevicePeaks* present = of.from != nullptr ? of.from : recorded.peaks;
   if (of.to != nullptr && present == nullptr && !(of.bandwidth && of.flops))
     return unknownPeaks(recorded, ", or bandwidth=x… and flops=x…");
   scaleByPeaks(kernels, {of.bandwidth, of.flops}, present, of.to);

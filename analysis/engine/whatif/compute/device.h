@@ -1,7 +1,7 @@
 // The question how long an iteration would take on another GPU. Free functions.
 #pragma once
 
-#include "analysis/engine/whatif/compute/device_peaks.h"
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/whatif/question.h"
 
 #include <optional>
@@ -9,11 +9,11 @@
 namespace sonde::engine::whatif {
 
 struct OtherDevice {
-  std::optional<double> bandwidth = {};  // how many times as fast its memory is
-  std::optional<double> flops = {};      // and its arithmetic
-  const DevicePeaks* from = nullptr;     // the present device; nullptr: by its name in the trace
-  const DevicePeaks* to = nullptr;       // nullptr: only the factors change it
-  bool isOfModels = false;               // Asking::models have its kernels, instead of all above
+  std::optional<double> bandwidth = {};       // how many times as fast its memory is
+  std::optional<double> flops = {};           // and its arithmetic
+  const models::DevicePeaks* from = nullptr;  // the present one; nullptr: by its name in the trace
+  const models::DevicePeaks* to = nullptr;    // nullptr: only the factors change it
+  bool isOfModels = false;  // Asking::models have its kernels, instead of all above
 };
 
 // Kernels take another time by wave scaling (wave_scaling.h): by the intensity of operators whose

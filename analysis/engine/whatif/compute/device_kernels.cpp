@@ -66,7 +66,7 @@ Result<PresentDevice> presentDevice(const store::Database& trace) {
       "SELECT DISTINCT d.name FROM device d WHERE d.id IN (SELECT s.device_id FROM stream s JOIN "
       "kernel k ON k.stream_id = s.id) AND d.name NOTNULL",
       [&](const DeviceName& row) {
-        const DevicePeaks* peaks = peaksOfDevice(row.name);
+        const models::DevicePeaks* peaks = models::peaksOfDevice(row.name);
         isOne &= found.name.empty() || peaks == found.peaks;
         found = {row.name, peaks};
       }));
@@ -81,7 +81,7 @@ Error unknownPeaks(const PresentDevice& device, const char* advice) {
                   "of {}{}",
                   device.name.empty() ? "" : " ",
                   device.name,
-                  namesOfPeaks(),
+                  models::namesOfPeaks(),
                   advice));
 }
 

@@ -2,8 +2,8 @@
 // database's thread.
 #pragma once
 
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/models/kernels/operator_times.h"
-#include "analysis/engine/whatif/compute/device_peaks.h"
 #include "analysis/engine/whatif/compute/kernel_scaling.h"
 #include "analysis/engine/whatif/question.h"
 #include "base/result.h"
@@ -26,8 +26,9 @@ struct DeviceKernels {
 Result<DeviceKernels> readDeviceKernels(const Asking& asking);
 
 struct PresentDevice {
-  std::string name;                    // empty: not recorded
-  const DevicePeaks* peaks = nullptr;  // nullptr: unknown, or those of several devices differ
+  std::string name;  // empty: not recorded
+  // nullptr: unknown, or those of several devices differ.
+  const models::DevicePeaks* peaks = nullptr;
 };
 Result<PresentDevice> presentDevice(const store::Database& trace);
 // The error if its peaks are unknown, with the way out.

@@ -9,6 +9,7 @@
 namespace sonde::engine::whatif {
 namespace {
 
+using models::DevicePeaks;
 using models::KernelModel;
 using models::WorkClass;
 

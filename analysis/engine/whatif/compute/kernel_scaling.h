@@ -3,9 +3,9 @@
 #pragma once
 
 #include "analysis/engine/graph/graph.h"
+#include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/models/kernels/operator_times.h"
 #include "analysis/engine/models/kernels/work_classes.h"
-#include "analysis/engine/whatif/compute/device_peaks.h"
 #include "base/result.h"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ScaledKernel {
 };
 
 // The peak that the kernel's arithmetic has on a device, in flops a nanosecond.
-double arithmeticOf(const DevicePeaks& device, const ScaledKernel& kernel);
+double arithmeticOf(const models::DevicePeaks& device, const ScaledKernel& kernel);
 
 struct PeakFactors {
   std::optional<double> bandwidth = {};  // how many times as fast memory is
@@ -36,8 +36,8 @@ struct PeakFactors {
 // known (nullptr: unknown), and `kernels` is not empty.
 void scaleByPeaks(std::vector<ScaledKernel>& kernels,
                   const PeakFactors& factors,
-                  const DevicePeaks* present,
-                  const DevicePeaks* to);
+                  const models::DevicePeaks* present,
+                  const models::DevicePeaks* to);
 
 struct ModelScaling {
   std::int64_t modelled = 0;  // kernels whose operators the models were fitted to
