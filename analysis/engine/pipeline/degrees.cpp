@@ -28,6 +28,13 @@ using whatif::Scenario;
 // The time of a step without data, where collectives of one size do not tell it.
 constexpr double kAssumedStepNs = 5'000;
 
+// The error of work that is taken to be in proportion to a degree, as a part of its change.
+constexpr double kProportion = 0.1;
+
+double errorOfChange(double factor) {
+  return kProportion * std::abs(factor - 1) / std::max(factor, 1.0);
+}
+
 struct KernelId {
   std::int64_t id = 0;
 
@@ -153,12 +160,13 @@ Result<void> scaleKernels(Asking& asking, double factor) {
   bool hasKernels = false;
   for (NodeIndex node = 0; node < graph.nodes(); ++node)
     if (graph.kind[node] == graph::NodeKind::Kernel && !collectives.contains(graph.row[node])) {
-      asking.scenario.scale(node, graph.beginNs[node], graph.endNs(node), factor, Origin::Scaled);
+      asking.scenario.scale(node, graph.beginNs[node], graph.endNs(node), factor, Origin::Modelled);
       hasKernels = true;
     }
   if (!hasKernels)
     return notFound(
         "the tensor-parallel degree divides the kernels of devices: the trace has no kernels");
+  asking.modelError = std::max(asking.modelError, errorOfChange(factor));
   return {};
 }
 
@@ -186,7 +194,9 @@ Result<void> changeGroups(Asking& asking, const Degrees& of) {
     SONDE_TRY(scaleKernels(asking, share));
     asking.notes.push_back(fmt::format(
         "{} ranks share each layer instead of {}: kernels and gradients become {:.3g} times as "
-        "large, kernels as long",
+        "large, kernels as long. Kernels that each rank repeats, such as norms and residuals, "
+        "count "
+        "as divided, too",
         tensor,
         groups.tensor.ranks,
         share));
@@ -232,6 +242,7 @@ Result<void> changeOperations(Asking& asking, const Degrees& of) {
                                            moved(then) / moved(now)),
                               Origin::Modelled);
   }
+  asking.modelError = std::max(asking.modelError, errorOfChange(moved(then) / moved(now)));
   asking.notes.push_back(fmt::format(
       "the job has {} copies of the model instead of {}, each with the present work and as slow as "
       "the present ones, so an iteration works on {:.3g} times as many samples; gathers and "

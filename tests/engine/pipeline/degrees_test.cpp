@@ -4,7 +4,7 @@
 #include "tests/engine/whatif/simulated_question.h"
 #include "tests/jobsim/workloads.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace sonde::engine::pipeline {
 namespace {
@@ -41,6 +41,16 @@ TEST(Degrees, OfTensorParallelRanks) {
   expectNear(jobOn(2, 3), jobOn(4, 3), {.tensor = 4});
   expectNear(jobOn(4, 2), jobOn(2, 2), {.tensor = 2});
   expectNear(jobOn(4, 2), jobOn(1, 2), {.tensor = 1});
+}
+
+// Norms and residuals would not be divided.
+TEST(Degrees, AllowForKernelsThatRanksRepeat) {
+  const whatif::Answer answer =
+      ask(SimulatedJob(jobsim::tensorParallelJob(jobOn(2, 3))), {changeDegrees({.tensor = 4})});
+  EXPECT_EQ(answer.originShares[static_cast<std::size_t>(whatif::Origin::Scaled)], 0);
+  EXPECT_GT(answer.originShares[static_cast<std::size_t>(whatif::Origin::Modelled)], 0.5);
+  EXPECT_GT((answer.highNs - answer.lowNs) / answer.predictedNs, 0.1);
+  EXPECT_THAT(answer.notes, ::testing::Contains(::testing::HasSubstr("norms and residuals")));
 }
 
 TEST(Degrees, OfDataParallelRanks) {
