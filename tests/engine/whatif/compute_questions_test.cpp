@@ -4,6 +4,7 @@
 #include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/compute/streams.h"
 #include "tests/engine/whatif/simulated_question.h"
+#include "tests/jobsim/programs.h"
 #include "tests/jobsim/workloads.h"
 
 #include <gtest/gtest.h>
@@ -107,6 +108,21 @@ TEST(Streams, StillWaitForLaunches) {
   jobsim::Branched then = now;
   then.streams = 4;
   expectNear(branchedJob(now), branchedJob(then), {streams({"branch*", 4})});
+}
+
+// Each iteration has one branch, and the trace has no slice of the iteration around it.
+TEST(Streams, AreOfOneIteration) {
+  jobsim::Job job = jobsim::machinesFor(1, 1, 1);
+  job.launchLatencyNs = 3'000;
+  jobsim::Thread thread{0, "python3", {}};
+  for (int iteration = 0; iteration < 6; ++iteration)
+    jobsim::append(thread.program,
+                   {jobsim::Begin{jobsim::Scope::Operation, "branch"},
+                    jobsim::Launch{"conv", 4'000, 0, 100'000},
+                    jobsim::End{},
+                    jobsim::Synchronise{0, 2'000}});
+  job.threads = {thread};
+  EXPECT_EQ(refusal(job, streams({"branch", 2})), ErrorCode::NotFound);
 }
 
 TEST(Streams, NeedBranchesThatAreIndependent) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -37,18 +38,50 @@ constexpr const char* kBranches =
     "s.dur_ns DESC";
 
 struct Branch {
-  std::int64_t parentId = 0;
+  std::int64_t parentId = 0;    // 0: none
+  std::int64_t iteration = -1;  // its place in the job's; -1: none
   Span span;
+
+  bool isSibling(const Branch& other) const noexcept {
+    return parentId == other.parentId &&
+           (parentId != 0 || (iteration >= 0 && iteration == other.iteration));
+  }
 };
 // By thread, then by begin; disjoint.
 using Branches = std::map<LaneIndex, std::vector<Branch>>;
 
+class IterationPlaces {
+ public:
+  explicit IterationPlaces(const graph::TraceGraph& job) : job_(job) {
+    for (std::size_t i = 0; i < job.iterations.size(); ++i)
+      byBegin_[job.iterations[i].processId].emplace(job.graph.beginNs[job.iterations[i].first], i);
+  }
+
+  // The place of the one in which the lane's process is then; -1: none.
+  std::int64_t at(LaneIndex lane, std::int64_t ns) const {
+    const auto of = byBegin_.find(job_.graph.lanes[lane].processId);
+    if (of == byBegin_.end())
+      return -1;
+    const auto after = of->second.upper_bound(ns);
+    if (after == of->second.begin())
+      return -1;
+    const std::size_t found = std::prev(after)->second;
+    return ns < job_.graph.endNs(job_.iterations[found].last) ? static_cast<std::int64_t>(found)
+                                                              : -1;
+  }
+
+ private:
+  const graph::TraceGraph& job_;
+  std::map<std::int64_t, std::map<std::int64_t, std::size_t>> byBegin_;  // by process
+};
+
 Result<Branches> readBranches(const store::Database& trace,
-                              const graph::Graph& graph,
+                              const graph::TraceGraph& job,
                               const std::string& glob) {
-  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, graph));
+  SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(trace, job.graph));
   SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare(kBranches));
   rows.bind(1, glob);
+  const IterationPlaces iterations(job);
   Branches found;
   SONDE_TRY(store::forEach<BranchRow>(rows, [&](const BranchRow& row) {
     const auto call = lanes.ofThread(row);
@@ -56,7 +89,7 @@ Result<Branches> readBranches(const store::Database& trace,
       return;
     std::vector<Branch>& of = found[call->lane];
     if (of.empty() || call->span.beginNs >= of.back().span.endNs)  // not inside of another branch
-      of.push_back({row.parentId, call->span});
+      of.push_back({row.parentId, iterations.at(call->lane, call->span.beginNs), call->span});
   }));
   return found;
 }
@@ -103,7 +136,7 @@ std::vector<Fork> forksOf(const graph::Graph& graph,
       continue;
     }
     const bool isSibling =
-        run != nullptr && run->branch->parentId == branch->parentId && run->thread == *work.thread;
+        run != nullptr && run->branch->isSibling(*branch) && run->thread == *work.thread;
     if (!isSibling)
       forks.emplace_back();
     forks.back().push_back({branch, *work.thread, work.node, work.node});
@@ -140,11 +173,13 @@ class Forking {
   const Scenario::Structure& structure() const noexcept { return structure_; }
 
  private:
+  // Runs of a fork are by node.
   static const Run* runOf(const Fork& fork, NodeIndex node) {
-    for (const Run& each : fork)
-      if (node >= each.first && node <= each.last)
-        return &each;
-    return nullptr;
+    const auto after =
+        std::upper_bound(fork.begin(), fork.end(), node, [](NodeIndex at, const Run& each) {
+          return at < each.first;
+        });
+    return after != fork.begin() && node <= (after - 1)->last ? &*(after - 1) : nullptr;
   }
 
   Result<void> checkApart(const Fork& fork) const {
@@ -191,14 +226,14 @@ Question streams(Streams of) {
                    "branches run beside each other on two streams or more"};
     Scenario& scenario = asking.scenario;
     SONDE_TRY_ASSIGN(const Branches branches,
-                     readBranches(asking.trace, scenario.graph(), of.branches));
+                     readBranches(asking.trace, scenario.job(), of.branches));
     SONDE_TRY_ASSIGN(const std::vector<DeviceWork> works,
                      readDeviceWorks(asking.trace, scenario.job()));
     const std::vector<Fork> forks = forksOf(scenario.graph(), branches, works);
     if (forks.empty())
       return notFound(fmt::format(
-          "no two branches named '{}' follow each other on a stream, inside of the same module or "
-          "annotation: the trace shows no independent work",
+          "no two branches named '{}' follow each other on a stream, inside of the same module, "
+          "annotation or iteration: the trace shows no independent work",
           of.branches));
     Forking forking(scenario, static_cast<std::size_t>(of.count));
     std::size_t count = 0;

@@ -15,10 +15,10 @@ struct Streams {
   std::int64_t count = 2;  // of streams
 };
 
-// Slices of these names that follow each other inside of the same slice are branches: the kernels
-// of one do not need those of another. NotFound: there are no two such branches with kernels that
-// follow each other on a stream, or the trace shows that one needs another. InvalidArgument: fewer
-// than two streams.
+// Slices of these names that follow each other inside of the same slice are branches, and outside
+// of any those of the same iteration: the kernels of one do not need those of another. NotFound:
+// there are no two such branches with kernels that follow each other on a stream, or the trace
+// shows that one needs another. InvalidArgument: fewer than two streams.
 Question streams(Streams of);
 
 }  // namespace sonde::engine::whatif
