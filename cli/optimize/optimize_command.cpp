@@ -2,6 +2,7 @@
 #include "analysis/engine/operations/read_job.h"
 #include "analysis/engine/optimise/families.h"
 #include "analysis/engine/optimise/plan.h"
+#include "base/shell_quote.h"
 #include "cli/optimize/plan_output.h"
 #include "cli/shell/command.h"
 #include "cli/shell/model_file.h"
@@ -63,7 +64,9 @@ Result<std::vector<optimise::Family>> pluginFamilies(const std::vector<std::stri
       optimise::Change change;
       change.what = "the job then " + question.help;
       change.setting = candidate.advice;
-      change.question = fmt::format("--ask {},{}", question.name, candidate.settings);
+      change.question =
+          "--ask " +
+          shellQuoted(question.name + (candidate.settings.empty() ? "" : ",") + candidate.settings);
       SONDE_TRY_ASSIGN(change.ask, makeCandidate(question, candidate));
       family.changes.push_back(std::move(change));
     }

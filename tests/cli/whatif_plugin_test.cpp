@@ -219,5 +219,36 @@ TEST_F(WhatifPlugin, OptimizeTriesItsCandidates) {
   EXPECT_EQ(sonde({"optimize", trace, "--questions", "cached-loads"}).status, 2);
 }
 
+// A shell gives the question of a plan to `sonde whatif` as it is printed.
+TEST_F(WhatifPlugin, OptimizePrintsCandidatesForAShell) {
+  for (const auto& [settings, question] : std::vector<std::pair<std::string, std::string>>{
+           {"", "--ask mine"},
+           {"from=\\\"a 'b', c\\\"", "--ask 'mine,from=\"a '\\''b'\\'', c\"'"}}) {
+    const std::string library = build(
+        settings.empty() ? "plain" : "quoted",
+        "static int ask(const sonde_job* j, const sonde_value* v) {\n"
+        "  return v == 0 ? 1 : j->remove_selected(j, \"kind:data_load\");\n}\n"
+        "static const sonde_setting settings[] = {{\"from\", \"x\", SONDE_TEXT, \"y\"}};\n"
+        "static const sonde_candidate candidates[] = {{\"" +
+            settings +
+            "\", \"try it\"}};\nstatic const sonde_question questions[] = {{\"mine\", \"is good\", "
+            "settings, 1, candidates, 1, ask}};\nconst sonde_question_plugin "
+            "sonde_question_descriptor = {SONDE_QUESTION_HEAD, \"own\", \"1\", questions, 1};\n");
+    const json plan = jsonOf(sonde(
+        {"optimize", trace_, "--plugin", library, "--questions", "mine", "--format", "json"}));
+    ASSERT_EQ(plan["plan"].size(), 1U);
+    EXPECT_EQ(plan["plan"][0]["question"], question);
+    const Finished finished =
+        test::runProgram({"sh",
+                          "-c",
+                          fmt::format("{} whatif {} --plugin {} --format json {}",
+                                      SONDE_PROGRAM,
+                                      trace_,
+                                      library,
+                                      plan["plan"][0]["question"].get<std::string>())});
+    EXPECT_EQ(jsonOf(finished)["predicted_ns"], plan["together_ns"]);
+  }
+}
+
 }  // namespace
 }  // namespace sonde::cli
