@@ -21,6 +21,10 @@ namespace {
 
 using engine::models::EmbeddingTable;
 
+// With these the numbers of a tensor train can be counted.
+constexpr std::int64_t kMostNumbers = 1'000'000;  // in a row
+constexpr std::int64_t kMostTtRank = 4'096;
+
 // One table of the file, whose keys are known.
 class Section {
  public:
@@ -51,25 +55,28 @@ class Section {
 
   bool has(std::string_view key) const { return table_.contains(key); }
 
-  Result<std::string> text(std::string_view key) const {
+  // `example`: such a text, for messages.
+  Result<std::string> text(std::string_view key, std::string_view example) const {
     if (const auto value = table_[key].value_exact<std::string>())
       return *value;
-    return at(key, fmt::format("'{}' is a text in quotes", key));
+    if (!has(key))
+      return at(key, fmt::format("'{0}' is missing: write {0} = \"{1}\"", key, example));
+    return at(key, fmt::format("'{0}' is a text in quotes, as in {0} = \"{1}\"", key, example));
   }
 
-  // At least `least`; `otherwise`, if it is not given.
+  // From `least` to `most`; `otherwise`, if it is not given.
   Result<std::int64_t> whole(std::string_view key,
                              std::int64_t least,
-                             std::optional<std::int64_t> otherwise = {}) const {
+                             std::optional<std::int64_t> otherwise = {},
+                             std::int64_t most = 1'000'000'000'000) const {
     if (!has(key) && otherwise)
       return *otherwise;
     if (!has(key))
       return at(key, fmt::format("'{}' is missing: a whole number from {}", key, least));
     const auto value = table_[key].value_exact<std::int64_t>();
-    constexpr std::int64_t kMost = 1'000'000'000'000;
-    if (value && *value >= least && *value <= kMost)
+    if (value && *value >= least && *value <= most)
       return *value;
-    return at(key, fmt::format("'{}' is a whole number from {} to {}", key, least, kMost));
+    return at(key, fmt::format("'{}' is a whole number from {} to {}", key, least, most));
   }
 
   Result<double> number(std::string_view key, double least, double most, double otherwise) const {
@@ -83,8 +90,9 @@ class Section {
 
   // Parses the text of a key.
   template <class Parse>
-  auto parsed(std::string_view key, Parse parse) const -> decltype(parse(std::string_view())) {
-    auto written = text(key);
+  auto parsed(std::string_view key, std::string_view example, Parse parse) const
+      -> decltype(parse(std::string_view())) {
+    auto written = text(key, example);
     if (!written)
       return written.error();
     auto value = parse(*written);
@@ -117,16 +125,18 @@ class Section {
 };
 
 Result<double> readBytes(const Section& of, std::string_view key) {
-  SONDE_TRY_ASSIGN(const std::uint64_t bytes,
-                   of.parsed(key, [](std::string_view text) { return parseByteSize(text); }));
+  SONDE_TRY_ASSIGN(const std::uint64_t bytes, of.parsed(key, "40GiB", [](std::string_view text) {
+    return parseByteSize(text);
+  }));
   if (bytes == 0)
     return of.at(key, fmt::format("'{}' is above 0", key));
   return static_cast<double>(bytes);
 }
 
 Result<double> readBytesPerNs(const Section& of, std::string_view key) {
-  SONDE_TRY_ASSIGN(const std::int64_t bits,
-                   of.parsed(key, [](std::string_view text) { return parseBandwidth(text); }));
+  SONDE_TRY_ASSIGN(const std::int64_t bits, of.parsed(key, "25GB/s", [](std::string_view text) {
+    return parseBandwidth(text);
+  }));
   return static_cast<double>(bits) / 8e9;
 }
 
@@ -134,7 +144,7 @@ Result<void> readDevice(const Section& of, TablesFile& file) {
   SONDE_TRY(of.checkKeys({"name", "bandwidth", "flops", "cache", "cache-bandwidth"}));
   engine::models::LookupDevice& device = file.device;
   if (of.has("name")) {
-    SONDE_TRY_ASSIGN(const std::string name, of.text("name"));
+    SONDE_TRY_ASSIGN(const std::string name, of.text("name", "A100"));
     const auto* peaks = engine::models::peaksOf(name);
     if (peaks == nullptr)
       return of.at("name",
@@ -178,8 +188,9 @@ Result<void> readDevice(const Section& of, TablesFile& file) {
 Result<void> readNetwork(const Section& of, TablesFile& file) {
   SONDE_TRY(of.checkKeys({"bandwidth", "latency"}));
   SONDE_TRY_ASSIGN(const double bytesPerNs, readBytesPerNs(of, "bandwidth"));
-  SONDE_TRY_ASSIGN(const std::int64_t latency,
-                   of.parsed("latency", [](std::string_view text) { return parseTimeSpan(text); }));
+  SONDE_TRY_ASSIGN(
+      const std::int64_t latency,
+      of.parsed("latency", "10us", [](std::string_view text) { return parseTimeSpan(text); }));
   file.network.emplace();
   file.network->byteNs = 1 / bytesPerNs;
   file.network->stepNs = static_cast<double>(latency);
@@ -191,10 +202,10 @@ Result<void> readTable(const Section& of, std::int64_t batch, TablesFile& file) 
   EmbeddingTable table;
   table.batch = batch;
   SONDE_TRY_ASSIGN(table.rows, of.whole("rows", 1));
-  SONDE_TRY_ASSIGN(table.dim, of.whole("dim", 1));
+  SONDE_TRY_ASSIGN(table.dim, of.whole("dim", 1, {}, kMostNumbers));
   SONDE_TRY_ASSIGN(table.pooling, of.whole("pooling", 1, 1));
   SONDE_TRY_ASSIGN(table.skew, of.number("skew", 0, 10, 0));
-  SONDE_TRY_ASSIGN(table.ttRank, of.whole("tt-rank", 1, 0));
+  SONDE_TRY_ASSIGN(table.ttRank, of.whole("tt-rank", 1, 0, kMostTtRank));
   SONDE_TRY_ASSIGN(const std::int64_t rank, of.whole("rank", 0, -1));
   const auto ranks = static_cast<std::int64_t>(file.options.ranks);
   if (rank >= ranks)
@@ -203,7 +214,7 @@ Result<void> readTable(const Section& of, std::int64_t batch, TablesFile& file) 
   file.rankOf.push_back(rank < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(rank)));
   std::string name = fmt::format("table {}", file.tables.size());
   if (of.has("name")) {
-    SONDE_TRY_ASSIGN(name, of.text("name"));
+    SONDE_TRY_ASSIGN(name, of.text("name", "users"));
   }
   file.names.push_back(std::move(name));
   file.tables.push_back(table);

@@ -94,6 +94,19 @@ TEST_F(ShardVerb, RefusesBadFiles) {
   expectBadFile(kMachine + table + "skew = -1\n", "'skew' is a number from 0 to 10");
   expectBadFile(kMachine + std::string("[[table]]\nrows = 10\n"), "'dim' is missing");
   expectBadFile("ranks = 2\nmemory = \"1 bag\"\n", "'memory'");
+  expectBadFile("ranks = 2\nmemory = 40\n",
+                "'memory' is a text in quotes, as in memory = \"40GiB\"");
+  expectBadFile("ranks = 2\n", "'memory' is missing: write memory = \"40GiB\"");
+  const std::string machine =
+      "ranks = 2\nmemory = \"1GB\"\nbatch = 1\ndevice = {name = \"A100\"}\n";
+  expectBadFile(machine + "network = {bandwidth = \"1GB/s\"}\n",
+                "'latency' is missing: write latency = \"10us\"");
+  expectBadFile(machine + "network = {latency = \"1us\"}\n",
+                "'bandwidth' is missing: write bandwidth = \"25GB/s\"");
+  expectBadFile(kMachine + table + "tt-rank = 4097\n",
+                "'tt-rank' is a whole number from 1 to 4096");
+  expectBadFile(kMachine + std::string("[[table]]\nrows = 10\ndim = 1000001\n"),
+                "'dim' is a whole number from 1 to 1000000");
   expectBadFile("ranks = 2\nmemory = \"1GB\"\nbatch = 1\ndevice = {name = \"Z80\"}\n" + table,
                 "the peaks of 'Z80' are not known");
   expectBadFile("ranks = 2\nmemory = \"1GB\"\nbatch = 1\ndevice = {name = \"A100\"}\n" + table,
