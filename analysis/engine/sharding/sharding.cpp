@@ -16,7 +16,7 @@ bool isWhole(const models::EmbeddingTable& table) {
 }  // namespace
 
 double ShardingProblem::costNs(const std::vector<std::size_t>& rankOf) const {
-  return ShardLoads(*this, rankOf).costNs();
+  return ShardLoads(*this, rankOf).rating().costNs;
 }
 
 std::vector<ShardingProblem::Table> ShardingProblem::loadsOf(

@@ -1,5 +1,6 @@
 #include "analysis/engine/sharding/sharding.h"
 
+#include "analysis/engine/sharding/shard_search.h"
 #include "tests/engine/sharding/exact_sharding.h"
 #include "tests/support/trace_builder.h"
 
@@ -116,6 +117,56 @@ TEST(Sharding, RefusesNumbersThatAreNone) {
   EXPECT_FALSE(shardingProblem({{1000, 16, 0, 64}}, kDevice, allToAll(), options));
   EXPECT_FALSE(shardingProblem({table}, {}, allToAll(), options));
   EXPECT_FALSE(shardingProblem({table}, kDevice, allToAll(), {.ranks = 0, .bytesPerRank = 1}));
+}
+
+// Moves and swaps are rated as if they had been made.
+TEST(Sharding, RatesChangesAsTheirResults) {
+  std::mt19937 chance(3);
+  for (const std::size_t ranks : {1U, 2U, 3U, 4U, 9U}) {
+    const ShardingProblem problem = problemOf(randomTables(chance, 20), ranks);
+    std::vector<std::size_t> rankOf(problem.tables.size());
+    for (std::size_t& each : rankOf)
+      each = chance() % ranks;
+    const ShardLoads loads(problem, rankOf);
+    EXPECT_NEAR(loads.rating().costNs / problem.costNs(rankOf), 1, 1e-12);
+    for (int n = 0; n < 50; ++n) {
+      const std::size_t one = chance() % rankOf.size();
+      const std::size_t other = chance() % rankOf.size();
+      const std::size_t to = chance() % ranks;
+      const auto expectSame = [&](const ShardRating& tried, const std::vector<std::size_t>& then) {
+        const ShardRating made = ShardLoads(problem, then).rating();
+        EXPECT_NEAR(tried.costNs / made.costNs, 1, 1e-12);
+        EXPECT_NEAR(tried.unevenness / made.unevenness, 1, 1e-12);
+      };
+      std::vector<std::size_t> then = rankOf;
+      if (rankOf[one] != to) {
+        then[one] = to;
+        expectSame(loads.withMoved(one, rankOf[one], to), then);
+      }
+      then = rankOf;
+      std::swap(then[one], then[other]);
+      if (rankOf[one] != rankOf[other])
+        expectSame(loads.withSwapped(one, rankOf[one], other, rankOf[other]), then);
+    }
+  }
+}
+
+// It ends although not all swaps can be tried, and no rank is much longer than the mean.
+TEST(Sharding, EndsWithManyTables) {
+  std::mt19937 chance(4);
+  const ShardingProblem problem = problemOf(randomTables(chance, 1000), 256);
+  const Sharding found = test::must(shard(problem));
+  double all = 0;
+  double longest = 0;
+  for (const ShardingProblem::Table& each : problem.tables) {
+    all += each.ns;
+    longest = std::max(longest, each.ns);
+  }
+  double slowest = 0;
+  for (const ShardingProblem::Table& each : problem.loadsOf(found.rankOf))
+    slowest = std::max(slowest, each.ns);
+  EXPECT_LE(slowest, 1.1 * std::max(longest, all / 256));
+  EXPECT_TRUE(problem.fits(found.rankOf));
 }
 
 TEST(Sharding, IsTheSameEachTime) {
