@@ -1,7 +1,7 @@
 #include "analysis/engine/whatif/sharing/spatial.h"
 
-#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/whatif/compute/device_works.h"
+#include "analysis/engine/whatif/job_lanes.h"
 #include "analysis/engine/whatif/network/networks.h"
 #include "analysis/engine/whatif/network/retimed_collectives.h"
 #include "analysis/engine/whatif/sharing/image_operators.h"
@@ -20,7 +20,6 @@
 namespace sonde::engine::whatif {
 namespace {
 
-using graph::LaneIndex;
 using graph::NodeIndex;
 
 // The relative error of a part's time: small kernels are less efficient.
@@ -161,28 +160,20 @@ class Dividing {
 
   // Operators inside of others on images belong to these.
   Result<void> divideThreads() {
-    SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(asking_.trace));
     Scenario& scenario = asking_.scenario;
-    const graph::Graph& graph = scenario.graph();
-    const LaneLookup lookup(graph);
-    std::unordered_map<std::int64_t, LaneIndex> threads;
-    for (LaneIndex lane = 0; lane < graph.lanes.size(); ++lane)
-      if (graph.lanes[lane].kind == graph::LaneKind::Thread)
-        threads.emplace(graph.lanes[lane].id, lane);
+    SONDE_TRY_ASSIGN(const JobLanes lanes, JobLanes::read(asking_.trace, scenario.graph()));
+    const LaneLookup lookup(scenario.graph());
     for (const auto& [slice, image] : images_.bySlice) {
-      const auto lane = threads.find(image.threadId);
-      if (lane == threads.end() || image.rows < of_.parts || isWithinImages(image))
+      const auto at = lanes.ofThread(image);
+      if (!at || image.rows < of_.parts || isWithinImages(image))
         continue;
       ++divided_;
-      const std::int64_t host = graph.lanes[lane->second].hostId;
-      const Span span{clock.toJob(host, image.startNs),
-                      clock.toJob(host, image.startNs + image.durNs)};
       const double halo = haloNs(image);
-      const auto length = static_cast<double>(span.endNs - span.beginNs);
+      const auto length = static_cast<double>(at->span.endNs - at->span.beginNs);
       scaleSpan(scenario,
                 lookup,
-                lane->second,
-                span,
+                at->lane,
+                at->span,
                 1 / static_cast<double>(of_.parts) + halo / std::max(length, 1.0),
                 Origin::Modelled);
     }
