@@ -1,6 +1,7 @@
 #include "analysis/engine/replay/iteration_nodes.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sonde::engine::replay {
 
@@ -67,6 +68,25 @@ double lengthOf(const JobIteration& iteration,
   for (const IterationNodes& each : iteration.ranks)
     sum += static_cast<double>(beginNs[each.last] + durNs[each.last] - beginNs[each.first]);
   return sum / static_cast<double>(iteration.ranks.size());
+}
+
+double meanIterationNs(const graph::TraceGraph& job, const Times& times) {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (const JobIteration& each : jobIterations(job))
+    if (each.isWhole) {
+      sum += lengthOf(each, times.beginNs, times.durNs);
+      ++count;
+    }
+  if (count > 0)
+    return sum / static_cast<double>(count);
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t node = 0; node < times.beginNs.size(); ++node) {
+    first = std::min(first, times.beginNs[node]);
+    last = std::max(last, times.beginNs[node] + times.durNs[node]);
+  }
+  return times.beginNs.empty() ? 0 : static_cast<double>(last - first);
 }
 
 }  // namespace sonde::engine::replay

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/engine/graph/job_iterations.h"
+#include "analysis/engine/replay/replay.h"
 
 #include <cstdint>
 #include <optional>
@@ -48,5 +49,9 @@ std::vector<std::uint32_t> iterationOfNodes(const graph::Graph& graph,
 double lengthOf(const JobIteration& iteration,
                 const std::vector<std::int64_t>& beginNs,
                 const std::vector<std::int64_t>& durNs);
+
+// The mean of that over the iterations that all ranks have; without any, the length of the whole
+// trace.
+double meanIterationNs(const graph::TraceGraph& job, const Times& times);
 
 }  // namespace sonde::engine::replay

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 namespace sonde::engine::whatif {
 namespace {
@@ -43,14 +42,6 @@ Result<std::map<std::int64_t, double>> processorsOfRanks(
   return found;
 }
 
-// Over the iterations that all ranks have; 0: there are none.
-double meanLength(const std::vector<replay::JobIteration>& iterations, const replay::Times& times) {
-  double sum = 0;
-  for (const replay::JobIteration& each : iterations)
-    sum += replay::lengthOf(each, times.beginNs, times.durNs);
-  return iterations.empty() ? 0 : sum / static_cast<double>(iterations.size());
-}
-
 }  // namespace
 
 Result<void> checkProcessors(Asking& asking) {
@@ -59,10 +50,8 @@ Result<void> checkProcessors(Asking& asking) {
   if (drivers.empty() || !drivers.begin()->second.isTcp)
     return {};
   SONDE_TRY_ASSIGN(const auto processors, processorsOfRanks(asking.trace, job.graph, drivers));
-  std::vector<replay::JobIteration> iterations = replay::jobIterations(job);
-  std::erase_if(iterations, [](const auto& each) { return !each.isWhole; });
-  const double before = meanLength(iterations, {job.graph.beginNs, job.graph.durNs});
-  const double after = meanLength(iterations, asking.scenario.replay());
+  const double before = replay::meanIterationNs(job, {job.graph.beginNs, job.graph.durNs});
+  const double after = replay::meanIterationNs(job, asking.scenario.replay());
   double most = 0;  // time of a rank's processors that an iteration needs
   for (const auto& [lane, of] : drivers) {
     const auto has = processors.find(job.graph.lanes[lane].hostId);

@@ -5,30 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
 namespace sonde::engine::whatif {
-
-double meanIterationNs(const graph::TraceGraph& job, const replay::Times& times) {
-  double sum = 0;
-  std::int64_t count = 0;
-  for (const replay::JobIteration& each : replay::jobIterations(job))
-    if (each.isWhole) {
-      sum += replay::lengthOf(each, times.beginNs, times.durNs);
-      ++count;
-    }
-  if (count > 0)
-    return sum / static_cast<double>(count);
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last = std::numeric_limits<std::int64_t>::min();
-  for (std::size_t node = 0; node < times.beginNs.size(); ++node) {
-    first = std::min(first, times.beginNs[node]);
-    last = std::max(last, times.beginNs[node] + times.durNs[node]);
-  }
-  return times.beginNs.empty() ? 0 : static_cast<double>(last - first);
-}
 
 LongRun::LongRun(const Scenario& scenario, const std::vector<DeviceWork>& works) {
   const graph::Graph& graph = scenario.graph();
@@ -40,7 +20,7 @@ LongRun::LongRun(const Scenario& scenario, const std::vector<DeviceWork>& works)
     if (iteration != replay::kNoIteration)
       works_.push_back({iteration, graph.lane[each.node], each.node});
   }
-  measuredNs_ = std::max(meanIterationNs(scenario.job(), {graph.beginNs, graph.durNs}),
+  measuredNs_ = std::max(replay::meanIterationNs(scenario.job(), {graph.beginNs, graph.durNs}),
                          streamNs(graph, graph.durNs));
 }
 
@@ -65,7 +45,7 @@ double LongRun::streamNs(const graph::Graph& graph, const std::vector<std::int64
 
 double LongRun::iterationNs(Asking& asking, int jobs) const {
   constexpr double kRoom = 1.01;  // the work may end a little behind its iteration
-  const double now = meanIterationNs(asking.scenario.job(), asking.scenario.replay());
+  const double now = replay::meanIterationNs(asking.scenario.job(), asking.scenario.replay());
   const double stream = jobs * streamNs(asking.scenario);
   if (stream <= kRoom * now)
     return now;

@@ -12,9 +12,6 @@
 
 namespace sonde::engine::whatif {
 
-// The mean over iterations that all ranks have, and over the ranks; without any, the whole trace.
-double meanIterationNs(const graph::TraceGraph& job, const replay::Times& times);
-
 // A thread whose waits for its device are not in the trace seems to go on at once, however long its
 // kernels take. In a long run it cannot be faster than they are.
 class LongRun {

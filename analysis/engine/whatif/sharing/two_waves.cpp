@@ -1,6 +1,7 @@
 #include "analysis/engine/whatif/sharing/two_waves.h"
 
 #include "analysis/engine/memory/memory_log.h"
+#include "analysis/engine/replay/iteration_nodes.h"
 #include "analysis/engine/replay/shared_replay.h"
 
 #include <fmt/format.h>
@@ -128,7 +129,8 @@ Result<void> runTwoWaves(Asking& asking, const LongRun& run) {
   if (nodes > kMostWaveNodes)
     return Error{ErrorCode::InvalidArgument,
                  "the trace is too large to run twice: trim it to fewer iterations"};
-  const std::int64_t shiftNs = std::llround(meanIterationNs(scenario.job(), scenario.replay()) / 2);
+  const std::int64_t shiftNs =
+      std::llround(replay::meanIterationNs(scenario.job(), scenario.replay()) / 2);
   SONDE_TRY(scenario.restructure(secondWave(scenario.graph(), shiftNs)));
   replay::Resources resources = resourcesOfFirst(scenario.graph(), nodes);
   if (resources.all.empty())
