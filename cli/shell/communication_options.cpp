@@ -1,7 +1,7 @@
 #include "cli/shell/communication_options.h"
 
 #include "analysis/store/communication_kernels.h"
-#include "rules/configuration.h"
+#include "rules/configuration/configuration.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
 #include "cli/text/word_option.h"
-#include "rules/check.h"
-#include "rules/configuration.h"
+#include "rules/reporters/reporters.h"
+#include "rules/configuration/configuration.h"
 
 #include <CLI/CLI.hpp>
 

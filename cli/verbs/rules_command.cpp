@@ -1,7 +1,7 @@
 #include "base/suggest.h"
 #include "cli/shell/command.h"
 #include "cli/text/table.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ Table tableOf(const std::vector<const rules::RuleInfo*>& infos) {
                {"summary", "fires when"}},
               {}};
   for (const rules::RuleInfo* info : infos)
-    table.rows.push_back({info->name, info->profile, info->alias, info->summary});
+    table.rows.push_back({info->name, std::string(rules::wordOf(info->profile)), info->alias, info->summary});
   return table;
 }
 
@@ -63,7 +63,10 @@ nlohmann::json jsonOf(const std::vector<const rules::RuleInfo*>& infos) {
       parameters[parameter.name] = parameterJson(parameter);
     list.push_back({{"name", info->name},
                     {"alias", info->alias},
-                    {"profile", info->profile},
+                    {"profile", rules::wordOf(info->profile)},
+                    {"production", info->isForProduction},
+                    {"needs", info->needs},
+                    {"hint", info->hint},
                     {"summary", info->summary},
                     {"parameters", std::move(parameters)}});
   }
@@ -74,13 +77,22 @@ std::string explanationOf(const rules::RuleInfo& info) {
   Table table{{{"name", "parameter"}, {"default", "default"}, {"help", "meaning"}}, {}};
   for (const rules::ParameterSpec& parameter : info.parameters)
     table.rows.push_back({parameter.name, rules::textOf(parameter.fallback), parameter.help});
-  return fmt::format("{}: {}\nprofile {}, {} in SageMaker Debugger\n\n{}\n\n{}",
-                     info.name,
-                     info.summary,
-                     info.profile,
-                     info.alias,
-                     info.details,
-                     renderText(table));
+  const std::string alias =
+      info.alias.empty() ? "" : fmt::format(", {} in SageMaker Debugger", info.alias);
+  std::string text = fmt::format("{}: {}\nprofile {}{}{}\n\n{}\n\n",
+                                 info.name,
+                                 info.summary,
+                                 rules::wordOf(info.profile),
+                                 info.isForProduction ? " and production" : "",
+                                 alias,
+                                 info.details);
+  if (!info.needs.empty())
+    text += fmt::format("Needs records of {}.\n", info.needs);
+  if (!info.hint.empty())
+    text += fmt::format("When it fires: {}.\n", info.hint);
+  for (const std::string& command : info.next)
+    text += fmt::format("  {}\n", command);
+  return text + "\n" + renderText(table);
 }
 
 int RulesCommand::unknownRule() const {

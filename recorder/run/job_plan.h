@@ -5,7 +5,7 @@
 
 #include "recorder/environment/environment.h"
 #include "recorder/run/run_options.h"
-#include "rules/configuration.h"
+#include "rules/configuration/configuration.h"
 
 #include <cstdint>
 #include <filesystem>

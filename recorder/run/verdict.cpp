@@ -1,7 +1,7 @@
 #include "recorder/run/verdict.h"
 
 #include "analysis/store/trace_file.h"
-#include "rules/check.h"
+#include "rules/reporters/reporters.h"
 
 #include <sstream>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "recorder/run/job_run.h"
-#include "rules/configuration.h"
+#include "rules/configuration/configuration.h"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "rules/configuration.h"
+#include "rules/configuration/configuration.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,26 +20,72 @@ std::string errorOf(const std::string& text) {
 TEST(Configuration, WithoutAFileAllRulesAreWarnings) {
   const auto configuration = defaultConfiguration("");
   ASSERT_TRUE(configuration);
-  EXPECT_EQ(configuration->size(), builtinRules().size());
-  for (const ConfiguredRule& rule : *configuration)
+  EXPECT_EQ(configuration->rules.size(), builtinRules().size());
+  for (const ConfiguredRule& rule : configuration->rules)
     EXPECT_EQ(rule.severity, Severity::Warning);
 }
 
-TEST(Configuration, TheCiProfileLeavesMachineIndependentRulesAsErrors) {
-  const auto configuration = defaultConfiguration("ci");
-  ASSERT_TRUE(configuration);
-  ASSERT_EQ(configuration->size(), 1U);
-  EXPECT_EQ(configuration->front().info->name, "loss-not-decreasing");
-  EXPECT_EQ(configuration->front().severity, Severity::Error);
+TEST(Configuration, AProfileChoosesItsRulesAndTheirSeverity) {
+  for (const auto& [profile, severity] : {std::pair("ci", Severity::Error),
+                                          std::pair("production", Severity::Error),
+                                          std::pair("performance", Severity::Warning)}) {
+    const auto configuration = defaultConfiguration(profile);
+    ASSERT_TRUE(configuration);
+    EXPECT_FALSE(configuration->rules.empty()) << profile;
+    EXPECT_LT(configuration->rules.size(), builtinRules().size()) << profile;
+    for (const ConfiguredRule& rule : configuration->rules) {
+      EXPECT_EQ(rule.severity, severity);
+      EXPECT_TRUE(profile == std::string_view("production") ? rule.info->isForProduction
+                                                            : wordOf(rule.info->profile) == profile)
+          << rule.info->name;
+    }
+  }
   EXPECT_FALSE(defaultConfiguration("cl"));
+}
+
+TEST(Configuration, AnAliasNamesARuleToo) {
+  const auto configuration = parseConfiguration("[rules]\nStepOutlier = \"error\"\n", "f", "");
+  ASSERT_TRUE(configuration);
+  ASSERT_EQ(configuration->rules.size(), 1U);
+  EXPECT_EQ(configuration->rules.front().info->name, "step-outlier");
+}
+
+TEST(Configuration, ReadsSuppressions) {
+  const auto configuration = parseConfiguration(
+      "[rules]\nstep-outlier = \"error\"\n[[suppress]]\nrule = \"step-*\"\nreason = \"known\"\n"
+      "until = 2027-01-05\n",
+      "f",
+      "");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  ASSERT_EQ(configuration->suppressions.size(), 1U);
+  EXPECT_EQ(configuration->suppressions[0].rule, "step-*");
+  EXPECT_EQ(configuration->suppressions[0].entity, "*");
+  EXPECT_EQ(configuration->suppressions[0].reason, "known");
+  EXPECT_EQ(configuration->suppressions[0].until, "2027-01-05");
+}
+
+TEST(Configuration, ASuppressionNeedsItsReasonAndItsLastDay) {
+  const std::string rules = "[rules]\nstep-outlier = \"error\"\n";
+  EXPECT_EQ(errorOf(rules + "[[suppress]]\nrule = \"a\"\nuntil = 2027-01-05\n"),
+            "sonde.toml:3:1: a suppression needs 'reason': add it");
+  EXPECT_EQ(errorOf(rules + "[[suppress]]\nrule = \"a\"\nreason = \"b\"\nuntil = \"2027\"\n"),
+            "sonde.toml:6:9: a suppression needs its last day: write until = 2027-01-31, without "
+            "quotes");
+  EXPECT_EQ(errorOf(rules + "[[suppress]]\nrule = 3\n"),
+            "sonde.toml:4:8: 'rule' must be a text that is not empty");
+  EXPECT_EQ(
+      errorOf(rules + "[[suppress]]\nrules = \"a\"\n"),
+      "sonde.toml:4:1: unknown key 'rules': a suppression has rule, entity, reason and until");
+  EXPECT_EQ(errorOf(rules + "[suppress]\nrule = \"a\"\n"),
+            "sonde.toml:3:1: 'suppress' must be a list of tables: write [[suppress]]");
 }
 
 TEST(Configuration, RunsOnlyTheRulesThatTheFileNames) {
   const auto configuration = parseConfiguration("[rules]\nstep-outlier = \"error\"\n", "f", "");
   ASSERT_TRUE(configuration);
-  ASSERT_EQ(configuration->size(), 1U);
-  EXPECT_EQ(configuration->front().info->name, "step-outlier");
-  EXPECT_EQ(configuration->front().severity, Severity::Error);
+  ASSERT_EQ(configuration->rules.size(), 1U);
+  EXPECT_EQ(configuration->rules.front().info->name, "step-outlier");
+  EXPECT_EQ(configuration->rules.front().severity, Severity::Error);
 }
 
 TEST(Configuration, ReadsParametersOfBothForms) {
@@ -50,26 +96,26 @@ TEST(Configuration, ReadsParametersOfBothForms) {
       "f",
       "ci");
   ASSERT_TRUE(configuration) << configuration.error().message;
-  ASSERT_EQ(configuration->size(), 2U);
-  const ConfiguredRule& loss = configuration->at(0);
+  ASSERT_EQ(configuration->rules.size(), 2U);
+  const ConfiguredRule& loss = configuration->rules.at(0);
   EXPECT_EQ(loss.severity, Severity::Info);
   EXPECT_EQ(loss.parameters.text("scalar"), "train/loss");
   EXPECT_DOUBLE_EQ(loss.parameters.real("min_drop"), 1);
-  EXPECT_EQ(configuration->at(1).parameters.integer("window"), 50);
-  EXPECT_EQ(configuration->at(1).severity, Severity::Error);  // the profile's default
+  EXPECT_EQ(configuration->rules.at(1).parameters.integer("window"), 50);
+  EXPECT_EQ(configuration->rules.at(1).severity, Severity::Error);  // the profile's default
 }
 
 TEST(Configuration, OffIsOff) {
   const auto configuration = parseConfiguration("[rules]\nstep-outlier = \"off\"\n", "f", "");
   ASSERT_TRUE(configuration);
-  EXPECT_TRUE(configuration->empty());
+  EXPECT_TRUE(configuration->rules.empty());
 }
 
 TEST(Configuration, ErrorsNameThePlaceAndSuggest) {
   EXPECT_EQ(errorOf("[rules]\nstep-outlyer = \"error\"\n"),
             "sonde.toml:2:1: there is no rule 'step-outlyer': did you mean 'step-outlier'?");
-  EXPECT_EQ(errorOf("[rules]\nStepOutlier = \"error\"\n"),
-            "sonde.toml:2:1: there is no rule 'StepOutlier': did you mean 'step-outlier'?");
+  EXPECT_EQ(errorOf("[rules]\nstep-outlier = \"error\"\nStepOutlier = \"error\"\n"),
+            "sonde.toml:2:1: the rule 'step-outlier' is there twice, also by its alias: keep one");
   EXPECT_EQ(errorOf("[rules]\nqwertzuiop = \"error\"\n"),
             "sonde.toml:2:1: there is no rule 'qwertzuiop': `sonde rules` lists the rules");
   EXPECT_EQ(errorOf("[rules]\n  step-outlier = { windows = 3 }\n"),

@@ -1,4 +1,4 @@
-#include "rules/configuration.h"
+#include "rules/configuration/configuration.h"
 
 #include "base/suggest.h"
 
@@ -8,14 +8,17 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 
 namespace sonde::rules {
 namespace {
 
-constexpr std::string_view kCommunication =
-    "communication";  // the other table that a file may have
-constexpr std::string_view kProfiles[] = {"ci", "performance"};
+constexpr std::string_view kRules = "rules";
+constexpr std::string_view kSuppress = "suppress";
+constexpr std::string_view kCommunication = "communication";
+constexpr std::string_view kProfiles[] = {"ci", "production", "performance"};
 
 Error at(const std::string& path, const toml::source_position& place, std::string_view message) {
   return {ErrorCode::InvalidArgument,
@@ -36,7 +39,13 @@ Result<void> checkProfile(std::string_view profile) {
 }
 
 Severity defaultSeverity(std::string_view profile) {
-  return profile == "ci" ? Severity::Error : Severity::Warning;
+  return profile == "ci" || profile == "production" ? Severity::Error : Severity::Warning;
+}
+
+bool isIn(const RuleInfo& rule, std::string_view profile) {
+  if (profile == "production")
+    return rule.isForProduction;
+  return profile.empty() || wordOf(rule.profile) == profile;
 }
 
 std::optional<ParameterValue> parameterOf(const toml::node& node) {
@@ -62,6 +71,11 @@ class Reader {
   Result<const RuleInfo*> ruleOf(const toml::key& key) const;
   Result<Severity> severityAt(const toml::node& node) const;
   Result<void> readTable(ConfiguredRule& rule, const toml::table& table) const;
+  Result<std::string> textAt(const toml::table& table,
+                             std::string_view key,
+                             const std::string& fallback) const;
+  Result<Suppression> readSuppression(const toml::node& node) const;
+  Result<std::vector<Suppression>> readSuppressions(const toml::table& file) const;
 
   const std::string& path_;
   Severity fallback_;
@@ -69,14 +83,12 @@ class Reader {
 
 Result<const RuleInfo*> Reader::ruleOf(const toml::key& key) const {
   const std::string name(key.str());
-  for (const RuleInfo& rule : builtinRules())
-    if (rule.name == name)
-      return &rule;
+  if (const RuleInfo* const rule = findRule(name))
+    return rule;
   std::vector<std::string> names;
   for (const RuleInfo& rule : builtinRules())
     names.push_back(rule.name);
-  const RuleInfo* byAlias = findRule(name);
-  const std::string nearest = byAlias != nullptr ? byAlias->name : nearestWord(name, names);
+  const std::string nearest = nearestWord(name, names);
   return at(path_,
             key.source(),
             fmt::format("there is no rule '{}': {}",
@@ -120,11 +132,11 @@ Result<void> Reader::readTable(ConfiguredRule& rule, const toml::table& table) c
 
 Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
   for (const auto& [key, node] : file)
-    if (key.str() != "rules" && key.str() != kCommunication)
+    if (key.str() != kRules && key.str() != kCommunication && key.str() != kSuppress)
       return at(path_,
                 key.source(),
                 fmt::format("unknown key '{}': put rules into a table [rules]", key.str()));
-  const toml::node* node = file.get("rules");
+  const toml::node* node = file.get(kRules);
   if (node == nullptr)
     return at(path_,
               toml::source_position{1, 1},
@@ -145,17 +157,77 @@ Result<ConfiguredRule> Reader::readRule(const toml::key& key, const toml::node& 
   return rule;
 }
 
+// A text of a suppression; empty if it is left out and `fallback` is.
+Result<std::string> Reader::textAt(const toml::table& table,
+                                   std::string_view key,
+                                   const std::string& fallback) const {
+  const toml::node* const node = table.get(key);
+  const auto* const text = node == nullptr ? nullptr : node->as_string();
+  if (node != nullptr && (text == nullptr || text->get().empty()))
+    return at(path_, node->source(), fmt::format("'{}' must be a text that is not empty", key));
+  if (text == nullptr && fallback.empty())
+    return at(path_, table.source(), fmt::format("a suppression needs '{}': add it", key));
+  return text == nullptr ? fallback : text->get();
+}
+
+Result<Suppression> Reader::readSuppression(const toml::node& node) const {
+  const auto* const table = node.as_table();
+  if (table == nullptr)
+    return at(path_, node.source(), "a suppression must be a table: write [[suppress]]");
+  for (const auto& [key, value] : *table)
+    if (key.str() != "rule" && key.str() != "entity" && key.str() != "reason" &&
+        key.str() != "until")
+      return at(path_,
+                key.source(),
+                fmt::format("unknown key '{}': a suppression has rule, entity, reason and until",
+                            key.str()));
+  Suppression suppression;
+  SONDE_TRY_ASSIGN(suppression.rule, textAt(*table, "rule", ""));
+  SONDE_TRY_ASSIGN(suppression.entity, textAt(*table, "entity", "*"));
+  SONDE_TRY_ASSIGN(suppression.reason, textAt(*table, "reason", ""));
+  const toml::node* const until = table->get("until");
+  if (until == nullptr || !until->is_date())
+    return at(path_,
+              until == nullptr ? table->source() : until->source(),
+              "a suppression needs its last day: write until = 2027-01-31, without quotes");
+  const toml::date day = until->as_date()->get();
+  suppression.until = fmt::format("{:04}-{:02}-{:02}", day.year, day.month, day.day);
+  return suppression;
+}
+
+Result<std::vector<Suppression>> Reader::readSuppressions(const toml::table& file) const {
+  std::vector<Suppression> suppressions;
+  const toml::node* const node = file.get(kSuppress);
+  if (node == nullptr)
+    return suppressions;
+  const auto* const list = node->as_array();
+  if (list == nullptr)
+    return at(path_, node->source(), "'suppress' must be a list of tables: write [[suppress]]");
+  for (const toml::node& each : *list) {
+    SONDE_TRY_ASSIGN(Suppression suppression, readSuppression(each));
+    suppressions.push_back(std::move(suppression));
+  }
+  return suppressions;
+}
+
 Result<Configuration> Reader::read(const toml::table& file) const {
   SONDE_TRY_ASSIGN(const toml::table* rules, rulesTable(file));
   Configuration configuration;
+  std::set<std::string> named;
   for (const auto& [key, setting] : *rules) {
     SONDE_TRY_ASSIGN(ConfiguredRule rule, readRule(key, setting));
+    if (!named.insert(rule.info->name).second)
+      return at(path_,
+                key.source(),
+                fmt::format("the rule '{}' is there twice, also by its alias: keep one",
+                            rule.info->name));
     if (rule.severity != Severity::Off)
-      configuration.push_back(std::move(rule));
+      configuration.rules.push_back(std::move(rule));
   }
-  std::sort(configuration.begin(), configuration.end(), [](const auto& a, const auto& b) {
-    return a.info->name < b.info->name;
-  });
+  std::sort(configuration.rules.begin(),
+            configuration.rules.end(),
+            [](const auto& a, const auto& b) { return a.info->name < b.info->name; });
+  SONDE_TRY_ASSIGN(configuration.suppressions, readSuppressions(file));
   return configuration;
 }
 
@@ -218,8 +290,9 @@ Result<Configuration> defaultConfiguration(std::string_view profile) {
   SONDE_TRY(checkProfile(profile));
   Configuration configuration;
   for (const RuleInfo& rule : builtinRules())
-    if (profile.empty() || rule.profile == profile)
-      configuration.push_back({&rule, defaultSeverity(profile), Parameters(rule.parameters)});
+    if (isIn(rule, profile))
+      configuration.rules.push_back(
+          {&rule, defaultSeverity(profile), Parameters(rule.parameters), false});
   return configuration;
 }
 

@@ -1,4 +1,5 @@
-#include "rules/step_outlier_rule.h"
+#include "rules/builtin/timing/timing_rules.h"
+#include "tests/rules/process_rule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,20 +14,13 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-class StepOutlier : public ::testing::Test {
+class StepOutlier : public test::ProcessRule {
  protected:
-  StepOutlier() : info_(stepOutlierRule()), parameters_(info_.parameters) {}
+  StepOutlier() : ProcessRule("step-outlier") {}
 
   Outcome judge(const std::vector<std::int64_t>& durations) const {
-    const auto rule = info_.make(parameters_);
-    std::int64_t number = 0;
-    for (const std::int64_t duration : durations)
-      rule->observe({number++, {{1, 0, duration, {}}}});
-    return rule->judge();
+    return judgeFacts(test::stepsOf(durations));
   }
-
-  RuleInfo info_;
-  Parameters parameters_;
 };
 
 std::vector<std::int64_t> noisySteps(int count, unsigned seed) {
@@ -54,15 +48,15 @@ TEST_F(StepOutlier, FiresAndNamesTheSlowIterations) {
 }
 
 TEST_F(StepOutlier, IterationsWithinAnotherAreNoneOfIts) {
-  const auto rule = info_.make(parameters_);
+  ProcessFacts facts = test::stepsOf({});
   std::int64_t number = 0;
   for (const std::int64_t duration : noisySteps(30, 1)) {
-    rule->observe({number, {{1, 0, duration, {}}}});
+    facts.steps.push_back({number, 0, duration, false});
     for (int part = 0; part < 4; ++part)
-      rule->observe({number, {{1, 0, duration / 4, {}, true}}});
+      facts.steps.push_back({number, 0, duration / 4, true});
     ++number;
   }
-  const Outcome outcome = rule->judge();
+  const Outcome outcome = judgeFacts(facts);
   EXPECT_EQ(outcome.verdict, Verdict::Pass);
   EXPECT_EQ(outcome.samples, 25);
 }

@@ -5,27 +5,25 @@
 //   step-outlier = "error"                       # off, info, warning or error
 //   loss-not-decreasing = { severity = "error", scalar = "train/loss", window = 200 }
 //
+//   [[suppress]]
+//   rule = "step-outlier"
+//   entity = "rank 3"                            # left out: all
+//   reason = "this node is being repaired"
+//   until = 2027-01-31                           # the last day
+//
 // With a file only the rules in it run. Without a file all built-in rules run as warnings. The
-// profile "ci" turns the default severity into error; without a file it also drops the rules whose
-// verdict depends on the machine.
+// profiles "ci" and "production" turn the default severity into error; without a file a profile
+// also chooses the rules.
 #pragma once
 
 #include "base/result.h"
-#include "rules/rule.h"
+#include "rules/engine/check.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sonde::rules {
-
-struct ConfiguredRule {
-  const RuleInfo* info;
-  Severity severity = Severity::Warning;  // never Off
-  Parameters parameters;
-};
-
-using Configuration = std::vector<ConfiguredRule>;
 
 // The rules of a profile (option `--profile`); "" means all rules as warnings. InvalidArgument:
 // unknown profile.

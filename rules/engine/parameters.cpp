@@ -1,4 +1,4 @@
-#include "rules/parameters.h"
+#include "rules/engine/parameters.h"
 
 #include "base/suggest.h"
 

@@ -1,4 +1,5 @@
-#include "rules/loss_not_decreasing_rule.h"
+#include "rules/builtin/training/training_rules.h"
+#include "tests/rules/process_rule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,20 +13,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class LossNotDecreasing : public ::testing::Test {
+class LossNotDecreasing : public test::ProcessRule {
  protected:
-  LossNotDecreasing() : info_(lossNotDecreasingRule()), parameters_(info_.parameters) {}
+  LossNotDecreasing() : ProcessRule("loss-not-decreasing") {}
 
   Outcome judge(const std::vector<double>& losses, const std::string& name = "loss") const {
-    const auto rule = info_.make(parameters_);
-    std::int64_t number = 0;
-    for (const double loss : losses)
-      rule->observe({number++, {{1, 0, 1000, {{"lr", 0.1}, {name, loss}}}}});
-    return rule->judge();
+    ProcessFacts facts = test::scalarOf(name, losses);
+    facts.scalars["lr"].values = {{0, 0.1, 1}};
+    return judgeFacts(facts);
   }
-
-  RuleInfo info_;
-  Parameters parameters_;
 };
 
 // level · (1 + noise); the level changes by `slope` in total.
@@ -86,11 +82,10 @@ TEST_F(LossNotDecreasing, IsInsufficientWithoutTheScalarAndNamesIt) {
 }
 
 TEST_F(LossNotDecreasing, SaysWhenTheScalarIsInNoIteration) {
-  const auto rule = info_.make(parameters_);
-  for (int i = 0; i < 30; ++i)
-    rule->observe({i, {{1, 0, 1000, {}}}});
-  rule->observeStray({{"lr", 3}, {"loss", 28}});
-  const Outcome outcome = rule->judge();
+  ProcessFacts facts = test::stepsOf(std::vector<std::int64_t>(30, 1000));
+  facts.scalars["lr"].outside = 3;
+  facts.scalars["loss"].outside = 28;
+  const Outcome outcome = judgeFacts(facts);
   EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
   EXPECT_FALSE(outcome.inputMissing);
   EXPECT_THAT(outcome.message,
@@ -111,16 +106,6 @@ TEST_F(LossNotDecreasing, TakesAConvergedLossAsHealthy) {
   ASSERT_TRUE(parameters_.set("converged_below", 0.02));
   EXPECT_EQ(judge(std::vector<double>(30, 0.01)).verdict, Verdict::Pass);
   EXPECT_EQ(judge(std::vector<double>(30, 0.03)).verdict, Verdict::Fired);
-}
-
-TEST_F(LossNotDecreasing, AveragesTheLossesOfAnIteration) {
-  const auto rule = info_.make(parameters_);
-  for (int i = 0; i < 30; ++i)
-    rule->observe({i, {{1, 0, 1000, {{"loss", 1.0 + i % 2}, {"loss", 2.0 - i % 2 - 0.02 * i}}}}});
-  const Outcome outcome = rule->judge();
-  EXPECT_EQ(outcome.verdict, Verdict::Pass);
-  EXPECT_EQ(outcome.samples, 30);
-  EXPECT_DOUBLE_EQ(std::get<double>(outcome.evidence.at("first")), 1.5);
 }
 
 TEST_F(LossNotDecreasing, JudgesNegativeLossesByTheirDirection) {

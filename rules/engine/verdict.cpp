@@ -1,4 +1,4 @@
-#include "rules/verdict.h"
+#include "rules/engine/verdict.h"
 
 #include <array>
 #include <utility>

@@ -1,0 +1,14 @@
+// Rules about how long iterations take. Any thread.
+#pragma once
+
+#include "rules/engine/rule.h"
+
+#include <vector>
+
+namespace sonde::rules {
+
+std::vector<RuleInfo> timingRules();
+
+RuleInfo stepOutlier();
+
+}  // namespace sonde::rules

@@ -1,0 +1,60 @@
+// All that rules know of a trace, read when the first rule asks and then kept. Not thread-safe: one
+// thread, the database's.
+#pragma once
+
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+#include <concepts>
+#include <functional>
+#include <map>
+#include <memory>
+#include <typeindex>
+#include <utility>
+
+namespace sonde::rules {
+
+class Facts {
+ public:
+  // Requires: the trace outlives the facts.
+  explicit Facts(const store::Database& trace) : trace_(&trace) {}
+
+  const store::Database& trace() const noexcept { return *trace_; }
+
+  // T::read(trace), once until refresh(). Requires: T has `static Result<T> read(const
+  // store::Database&)`.
+  template <typename T>
+  Result<const T*> of() {
+    Entry& entry = entries_[typeid(T)];
+    if (!entry.value) {
+      SONDE_TRY_ASSIGN(T read, T::read(*trace_));
+      entry.value = std::make_shared<T>(std::move(read));
+      if constexpr (requires(T value, const store::Database& trace) { value.grow(trace); })
+        entry.grow = [this](void* value) { return static_cast<T*>(value)->grow(*trace_); };
+    }
+    return static_cast<const T*>(entry.value.get());
+  }
+
+  // The trace has got new rows: facts that can grow do so, the others are read again when asked
+  // for.
+  Result<void> refresh() {
+    for (auto& [type, entry] : entries_) {
+      if (!entry.grow)
+        entry.value.reset();
+      else if (entry.value)
+        SONDE_TRY(entry.grow(entry.value.get()));
+    }
+    return {};
+  }
+
+ private:
+  struct Entry {
+    std::shared_ptr<void> value;
+    std::function<Result<void>(void*)> grow;
+  };
+
+  const store::Database* trace_;
+  std::map<std::type_index, Entry> entries_;
+};
+
+}  // namespace sonde::rules
