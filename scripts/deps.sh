@@ -10,7 +10,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build git ca-certificates
-       libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libsimdjson-dev zlib1g-dev libeigen3-dev
+       libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libsimdjson-dev zlib1g-dev libeigen3-dev libcurl4-openssl-dev
        libprotobuf-dev protobuf-compiler libunwind-dev libdw-dev libelf-dev
        python3 python3-dev qt6-base-dev qt6-svg-dev libgl-dev libgloo-dev)
 torch=(python3-torch python3-numpy libopenblas0-pthread)

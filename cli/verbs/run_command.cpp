@@ -112,8 +112,14 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("OUT");
   app.add_flag("-f,--force", options_.force, "replace an existing trace");
   declareProbes(app);
-  app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
+  app.add_option("--rules", options_.rulesFile, "judge the run by these rules while it is recorded")
       ->type_name("FILE");
+  app.add_option("--on-fire",
+                 options_.onFire,
+                 "if a rule of severity error fires: stop the job, exec:COMMAND or webhook:URL; "
+                 "repeatable")
+      ->type_name("stop|exec:COMMAND|webhook:URL")
+      ->allow_extra_args(false);
   app.add_option("--spool", options_.spool, "local folder that holds records until they are stored")
       ->type_name("DIR");
   app.add_option("--spool-limit",

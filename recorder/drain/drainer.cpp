@@ -18,7 +18,7 @@ Drainer::Drainer(DrainerOptions options, std::optional<SpoolLock> lock)
     : options_(std::move(options)),
       lock_(std::move(lock)),
       room_(options_.part, options_.limitBytes),
-      delay_(options_.waitBytes),
+      delay_(options_.waitBytes, options_.longestWaitNs),
       thinning_(options_.capture, options_.limitBytes) {
   if (!options_.clock)
     options_.clock = readHostClock;

@@ -52,10 +52,12 @@ struct DrainerOptions {
   // Near `limitBytes`, fewer of the iterations or ranges that this requests are recorded in full.
   CaptureRule capture;
   // Storing takes processor time that the job may need. drainOnce() only looks, and stores nothing,
-  // as long as storing would free less spool room than this and nothing has waited for some
-  // seconds. This does not apply near a limit, while notes are pending, or if a process cannot
-  // continue without room. 0: always stores.
+  // as long as storing would free less spool room than this and nothing has waited for
+  // `longestWaitNs`. This does not apply near a limit, while notes are pending, or if a process
+  // cannot continue without room. 0: always stores.
   std::uint64_t waitBytes = 0;
+  // Nothing waits longer than this.
+  std::int64_t longestWaitNs = 10'000'000'000;
   // Copies everything; gives no slots back and deletes no files (`sonde recover -o`).
   bool keepSpool = false;
   // Whether to take the session's lock; false for a spool file outside of a session.

@@ -51,7 +51,7 @@ Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
                              .insideNs = cost.cost.insideNs,
                              .unrecordedNs = cost.unrecordedNs});
   for (const Note& note : pending_.notes)
-    SONDE_TRY(trace.addNote(note.severity, note.monotonicNs, note.text));
+    SONDE_TRY(trace.addNote(note.severity, note.monotonicNs, note.text, note.source));
   return {};
 }
 

@@ -20,6 +20,13 @@ namespace sonde::recorder {
 
 class RecorderNotes {
  public:
+  struct Note {
+    model::Severity severity = model::Severity::Warning;
+    std::int64_t monotonicNs = 0;
+    std::string text;
+    std::string source = "recorder";
+  };
+
   void add(ProcessFacts facts);
   void setMeta(const std::string& key, const std::string& value) { pending_.meta[key] = value; }
   void addLoss(const std::string& probe,
@@ -35,8 +42,9 @@ class RecorderNotes {
   }
 
   void addNote(model::Severity severity, std::int64_t monotonicNs, std::string text) {
-    pending_.notes.push_back({severity, monotonicNs, std::move(text)});
+    addNote({severity, monotonicNs, std::move(text)});
   }
+  void addNote(Note note) { pending_.notes.push_back(std::move(note)); }
 
   // Copies the pending notes of another instance.
   void takeFrom(const RecorderNotes& other);
@@ -71,12 +79,6 @@ class RecorderNotes {
     std::string reason;
     std::uint64_t count = 0;
   };
-  struct Note {
-    model::Severity severity = model::Severity::Warning;
-    std::int64_t monotonicNs = 0;
-    std::string text;
-  };
-
   void storeFacts(ImageSet& images, ingest::RowSink& sink);
   void forgetEnded();
 

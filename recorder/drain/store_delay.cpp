@@ -5,8 +5,7 @@ namespace sonde::recorder {
 // Unstored records are lost if the machine fails, and missing for readers of the unfinished trace.
 // They wait no longer than this.
 bool StoreDelay::isPossible(std::int64_t nowNs) const noexcept {
-  constexpr std::int64_t kLongestNs = 10'000'000'000;
-  return waitBytes_ > 0 && !isStoring_ && storedNs_ && nowNs - *storedNs_ < kLongestNs;
+  return waitBytes_ > 0 && !isStoring_ && storedNs_ && nowNs - *storedNs_ < longestWaitNs_;
 }
 
 std::optional<std::uint64_t> StoreDelay::waitingBytes(const ImageSet& images,

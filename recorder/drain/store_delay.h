@@ -15,8 +15,9 @@ namespace sonde::recorder {
 
 class StoreDelay {
  public:
-  // `waitBytes`: as DrainerOptions::waitBytes.
-  explicit StoreDelay(std::uint64_t waitBytes) noexcept : waitBytes_(waitBytes) {}
+  // Both as in DrainerOptions.
+  StoreDelay(std::uint64_t waitBytes, std::int64_t longestWaitNs) noexcept
+      : waitBytes_(waitBytes), longestWaitNs_(longestWaitNs) {}
 
   // Nothing waits until everything that is there now is stored.
   void end() noexcept { isStoring_ = true; }
@@ -35,6 +36,7 @@ class StoreDelay {
 
  private:
   std::uint64_t waitBytes_;
+  std::int64_t longestWaitNs_;
   StillWatch still_;
   bool wasCramped_ = false;               // at the last look some process had no free slot
   bool isStoring_ = false;                // the records that were there when waiting ended

@@ -186,11 +186,12 @@ Result<model::OptionalInt> TraceRecorder::timeOf(std::int64_t monotonicNs) {
 
 Result<void> TraceRecorder::addNote(model::Severity severity,
                                     std::int64_t monotonicNs,
-                                    std::string_view text) {
+                                    std::string_view text,
+                                    std::string_view source) {
   model::Note note;
   SONDE_TRY_ASSIGN(note.tsNs, timeOf(monotonicNs));
   note.severity = severity;
-  note.source = "recorder";
+  note.source = source;
   note.text = text;
   sink_->add(note);
   return {};

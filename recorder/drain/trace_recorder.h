@@ -54,8 +54,11 @@ class TraceRecorder {
   // Closes the clock fits of all hosts up to `now`. Requires: a transaction.
   void settleClocks(const ClockTriple& now);
 
-  // Adds a note of the recorder about an instant on this machine. Requires: a transaction.
-  Result<void> addNote(model::Severity severity, std::int64_t monotonicNs, std::string_view text);
+  // Adds a note about an instant on this machine. Requires: a transaction.
+  Result<void> addNote(model::Severity severity,
+                       std::int64_t monotonicNs,
+                       std::string_view text,
+                       std::string_view source = "recorder");
 
   // All records of the job up to then are in the trace. Has no effect while the trace has no
   // process of this machine. Requires: a transaction.

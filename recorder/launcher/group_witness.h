@@ -24,6 +24,8 @@ class GroupWitness {
   GroupWitness& operator=(GroupWitness&&) = delete;
   ~GroupWitness();
 
+  pid_t pid() const noexcept { return pid_; }
+
   // Whether the witness got this signal, too. The witness then forgets it, so call once per signal.
   // The kernel signals the younger members of a group first, so the witness has the signal when the
   // recorder reads its own.

@@ -3,6 +3,7 @@
 #include "plugins/host/plugin_set.h"
 #include "recorder/environment/job_identity.h"
 #include "recorder/launcher/command_path.h"
+#include "recorder/live/webhook.h"
 #include "recorder/options/sources.h"
 #include "recorder/options/tensor_plan.h"
 #include "recorder/run/run_summary.h"
@@ -32,6 +33,9 @@ Result<void> readFiles(const RunOptions& options, JobPlan& plan) {
   if (!options.rulesFile.empty()) {
     SONDE_TRY_ASSIGN(plan.rules, rules::readConfiguration(options.rulesFile, ""));
   }
+  SONDE_TRY_ASSIGN(plan.onFire, parseOnFire(options.onFire));
+  for (const std::string& url : plan.onFire.webhooks)
+    SONDE_TRY(postTo(url));
   if (!options.tensorsFile.empty()) {
     SONDE_TRY_ASSIGN(plan.tensorPlan, readTensorPlan(options.tensorsFile));
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "recorder/environment/environment.h"
+#include "recorder/live/on_fire.h"
 #include "recorder/run/run_options.h"
 #include "rules/configuration/configuration.h"
 
@@ -23,6 +24,7 @@ struct JobPlan {
   std::uint32_t probeMask = 0;
   std::vector<std::filesystem::path> plugins;
   std::optional<rules::Configuration> rules;
+  OnFire onFire;
   std::string tensorPlan;  // empty: the default
 
   std::string refusal;  // why the job cannot run like this; empty: it can

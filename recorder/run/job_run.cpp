@@ -15,6 +15,7 @@
 #include "recorder/launcher/reaper.h"
 #include "recorder/launcher/signal_relay.h"
 #include "recorder/launcher/supervisor.h"
+#include "recorder/live/live_watch.h"
 #include "recorder/options/calibration_rule.h"
 #include "recorder/options/sources.h"
 #include "recorder/recover/recover.h"
@@ -195,6 +196,7 @@ class JobRun {
     recording.memoryThreshold = options_.memoryThreshold.value_or(kMemoryThreshold);
     recording.times = options_.times;
     recording.lastNs = options_.lastNs;
+    recording.judgesLive = judgesLive();
     recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // by one rank only
     recording.job = identity_.job;
     recording.progress = options_.progress;
@@ -236,6 +238,8 @@ class JobRun {
       removeSessionFolder(folder);
     return prepared;
   }
+
+  bool judgesLive() const { return plan_.rules && options_.lastNs == 0; }
 
   // Whether the run reports its own cost of recording.
   bool calibrates() const {
@@ -293,6 +297,8 @@ class JobRun {
       return cannotExecute(error);
     if (recording_)
       recording_->start(child.pid());
+    if (recording_ && judgesLive())
+      beginWatch();
     launcher::SupervisorOptions supervision;
     supervision.mainChild = child.pid();
     supervision.witness = witness_ ? &*witness_ : nullptr;
@@ -308,12 +314,42 @@ class JobRun {
         [this](int signal) {
           return signal == SIGUSR2 && recording_ && recording_->requestDump();
         }};
-    const launcher::RunOutcome outcome = launcher::supervise(relay, supervision, callbacks);
+    launcher::RunOutcome outcome = launcher::supervise(relay, supervision, callbacks);
+    const bool isStopped = endWatch(outcome, callbacks);
     if (recording_)
       closeRecording(relay, outcome);
     else
       noteUnrecorded(whyNot_, outcome);
+    if (isStopped)
+      return {kExitStopped, std::nullopt};
     return {0, outcome.waitStatus};
+  }
+
+  void beginWatch() {
+    watch_ = std::make_unique<LiveWatch>(
+        WatchOptions{store::partOf(output_),
+                     *plan_.rules,
+                     plan_.onFire,
+                     say_,
+                     [this](model::Severity severity, const std::string& source, std::string text) {
+                       recording_->note(severity, source, std::move(text));
+                     }});
+    if (witness_)
+      watch_->spare(witness_->pid());
+  }
+
+  // Returns whether a rule stopped the job.
+  bool endWatch(launcher::RunOutcome& outcome, const launcher::SupervisorCallbacks& callbacks) {
+    if (!watch_)
+      return false;
+    const bool isGone = watch_->end();
+    if (!watch_->hasStopped())
+      return false;
+    outcome.askedToEnd = true;
+    outcome.restRunning = !isGone;
+    for (const launcher::ReapedChild& child : launcher::reapEnded().reaped)
+      callbacks.reaped(child);
+    return true;
   }
 
   RunEnd cannotExecute(int error) {
@@ -376,6 +412,7 @@ class JobRun {
   fs::path output_;
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
+  std::unique_ptr<LiveWatch> watch_;  // nullptr: nobody judges while the job runs
   std::string whyNot_;
   CostLoops costLoops_;
   std::optional<launcher::GroupWitness> witness_;

@@ -25,6 +25,7 @@ namespace sonde::recorder {
 
 namespace {
 
+constexpr std::int64_t kLiveWaitNs = 1'000'000'000;     // with rules that judge while it runs
 constexpr std::chrono::milliseconds kListenEvery{100};  // for requests of sonde ctl
 
 std::uint64_t largestResidentBytes() {
@@ -79,6 +80,8 @@ Result<std::unique_ptr<Recording>> Recording::begin(PreparedRecording prepared) 
   drain.redactor = options.redactor;
   drain.limitBytes = options.maxTraceBytes;
   drain.waitBytes = waitBytesOf(options);
+  if (options.judgesLive)
+    drain.longestWaitNs = kLiveWaitNs;
   drain.capture = options.capture;
   drain.replace = options.replace;
   drain.progress = options.progress;
@@ -200,6 +203,7 @@ void Recording::stopWorker() {
 DrainProgress Recording::drain(bool isHurried) {
   // Before the drain, which then sees the last image of every process whose end was noted.
   noteExits();
+  storeNotes();
   takeSamples();
   obey();
   DrainProgress progress = lookOrStore(isHurried);
@@ -254,6 +258,21 @@ DrainProgress Recording::lookOrStore(bool isHurried) {
   if (mainEnded_.load())
     flight_->settle();
   return flight_->look(mainEnded_.load() || !control_.isOn());
+}
+
+void Recording::note(model::Severity severity, const std::string& source, std::string text) {
+  const std::lock_guard lock(mutex_);
+  notes_.push_back({severity, nowNs(CLOCK_MONOTONIC), std::move(text), source});
+}
+
+void Recording::storeNotes() {
+  std::vector<RecorderNotes::Note> notes;
+  {
+    const std::lock_guard lock(mutex_);
+    notes.swap(notes_);
+  }
+  for (RecorderNotes::Note& each : notes)
+    drainer_->notes().addNote(std::move(each));
 }
 
 void Recording::takeSamples() {

@@ -54,6 +54,7 @@ struct RecordingOptions {
   bool samplesMachine = true;                        // also sample the rest of the machine
   CaptureTimes times;
   std::int64_t lastNs = 0;  // for a flight recorder; 0: everything is stored
+  bool judgesLive = false;  // somebody reads the trace while it grows: nothing waits long
   std::string job;
   std::string sources;                   // names, comma-separated
   std::string build;                     // of the recording library
@@ -110,6 +111,9 @@ class Recording {
 
   void noteReaped(const launcher::ReapedChild& child);
 
+  // Adds a note to the trace. Any thread.
+  void note(model::Severity severity, const std::string& source, std::string text);
+
   // Whether some recorded process still runs, as of the last drain.
   bool othersAlive() const { return liveImages_.load() > 0; }
 
@@ -132,6 +136,7 @@ class Recording {
   void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();
+  void storeNotes();
   DrainProgress lookOrStore(bool isHurried);
   void obey();
   void stopJobRecording(const std::string& why);
@@ -159,6 +164,7 @@ class Recording {
   std::condition_variable wake_;
   bool ending_ = false;                        // guarded by mutex_
   std::vector<launcher::ReapedChild> reaped_;  // guarded by mutex_
+  std::vector<RecorderNotes::Note> notes_;     // guarded by mutex_
   std::thread worker_;
 };
 

@@ -62,6 +62,11 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
       options.capture.kind == wire::CaptureRule::Kind::Range)
     return "--calibrate needs iterations, and --capture range:NAME has none: give one of them, or "
            "--capture iterations:A-B";
+  if (!options.onFire.empty() && options.rulesFile.empty())
+    return "--on-fire needs rules: name them with --rules FILE";
+  if (!options.onFire.empty() && options.lastNs > 0)
+    return "--on-fire needs rules that judge while the job runs, and with --last they see its end "
+           "only: give one of them";
   for (const Need& need : needs) {
     if (need.isGiven && (probeMask >> static_cast<unsigned>(need.probe) & 1U) == 0)
       return fmt::format("{} the {} probe, which is off: give --sources +{}",

@@ -44,7 +44,8 @@ struct RunOptions {
   std::string moduleCategories;                  // --module-category; from moduleCategories()
   std::vector<std::string> plugins;              // --plugin: files of external probes
   std::string tensorsFile;                       // --tensors; empty: the default
-  std::string rulesFile;                         // --rules; the finished trace is checked with it
+  std::string rulesFile;                         // --rules; they judge the run and its trace
+  std::vector<std::string> onFire;               // --on-fire
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;

@@ -6,6 +6,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -17,8 +18,23 @@ namespace {
 
 constexpr std::string_view kRules = "rules";
 constexpr std::string_view kSuppress = "suppress";
+constexpr std::string_view kStop = "stop";
 constexpr std::string_view kCommunication = "communication";
 constexpr std::string_view kProfiles[] = {"ci", "production", "performance"};
+
+struct SignalWord {
+  std::string_view word;
+  int number;
+};
+constexpr SignalWord kSignals[] = {{"SIGHUP", SIGHUP},
+                                   {"SIGINT", SIGINT},
+                                   {"SIGUSR1", SIGUSR1},
+                                   {"SIGUSR2", SIGUSR2},
+                                   {"SIGTERM", SIGTERM}};
+
+bool isTable(std::string_view key) {
+  return key == kRules || key == kSuppress || key == kStop || key == kCommunication;
+}
 
 Error at(const std::string& path, const toml::source_position& place, std::string_view message) {
   return {ErrorCode::InvalidArgument,
@@ -76,6 +92,9 @@ class Reader {
                              const std::string& fallback) const;
   Result<Suppression> readSuppression(const toml::node& node) const;
   Result<std::vector<Suppression>> readSuppressions(const toml::table& file) const;
+  Result<double> secondsAt(const toml::node& node) const;
+  Result<int> signalAt(const toml::node& node) const;
+  Result<StopSettings> readStop(const toml::table& file) const;
 
   const std::string& path_;
   Severity fallback_;
@@ -132,7 +151,7 @@ Result<void> Reader::readTable(ConfiguredRule& rule, const toml::table& table) c
 
 Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
   for (const auto& [key, node] : file)
-    if (key.str() != kRules && key.str() != kCommunication && key.str() != kSuppress)
+    if (!isTable(key.str()))
       return at(path_,
                 key.source(),
                 fmt::format("unknown key '{}': put rules into a table [rules]", key.str()));
@@ -210,6 +229,49 @@ Result<std::vector<Suppression>> Reader::readSuppressions(const toml::table& fil
   return suppressions;
 }
 
+Result<double> Reader::secondsAt(const toml::node& node) const {
+  const auto seconds = node.value<double>();
+  if (!node.is_number() || !seconds || !(*seconds >= 0 && *seconds <= 86'400))
+    return at(path_, node.source(), "a number of seconds from 0 to 86400 is expected");
+  return *seconds;
+}
+
+Result<int> Reader::signalAt(const toml::node& node) const {
+  const auto* const text = node.as_string();
+  for (const SignalWord& each : kSignals)
+    if (text != nullptr && text->get() == each.word)
+      return each.number;
+  return at(path_,
+            node.source(),
+            "a signal is expected: \"SIGUSR1\", \"SIGUSR2\", \"SIGHUP\", \"SIGINT\" or "
+            "\"SIGTERM\"");
+}
+
+Result<StopSettings> Reader::readStop(const toml::table& file) const {
+  StopSettings stop;
+  const toml::node* const node = file.get(kStop);
+  if (node == nullptr)
+    return stop;
+  if (!node->is_table())
+    return at(path_, node->source(), "'stop' must be a table: write [stop]");
+  for (const auto& [key, value] : *node->as_table()) {
+    if (key.str() == "checkpoint_signal") {
+      SONDE_TRY_ASSIGN(stop.checkpointSignal, signalAt(value));
+    } else if (key.str() == "checkpoint_wait_s") {
+      SONDE_TRY_ASSIGN(stop.checkpointWait, secondsAt(value));
+    } else if (key.str() == "grace_s") {
+      SONDE_TRY_ASSIGN(stop.grace, secondsAt(value));
+    } else {
+      return at(path_,
+                key.source(),
+                fmt::format("unknown key '{}': [stop] has checkpoint_signal, checkpoint_wait_s and "
+                            "grace_s",
+                            key.str()));
+    }
+  }
+  return stop;
+}
+
 Result<Configuration> Reader::read(const toml::table& file) const {
   SONDE_TRY_ASSIGN(const toml::table* rules, rulesTable(file));
   Configuration configuration;
@@ -228,6 +290,7 @@ Result<Configuration> Reader::read(const toml::table& file) const {
             configuration.rules.end(),
             [](const auto& a, const auto& b) { return a.info->name < b.info->name; });
   SONDE_TRY_ASSIGN(configuration.suppressions, readSuppressions(file));
+  SONDE_TRY_ASSIGN(configuration.stop, readStop(file));
   return configuration;
 }
 

@@ -182,6 +182,30 @@ int CheckReport::exitStatus(std::int64_t maxWarnings) const {
   return holds(Verdict::Insufficient, true) ? 4 : 0;
 }
 
+std::vector<CheckResult> judgeRule(Facts& facts,
+                                   const ConfiguredRule& rule,
+                                   const std::vector<Suppression>& suppressions,
+                                   const std::string& today) {
+  std::vector<CheckResult> results;
+  for (Finding& finding : runRule(rule, facts)) {
+    CheckResult result{rule.info->name,
+                       rule.severity,
+                       std::move(finding.entity),
+                       std::move(finding.outcome),
+                       {},
+                       false};
+    fillAdvice(result.outcome, *rule.info);
+    result.isUnasked = rule.info->isOptional && !rule.isNamed && result.outcome.inputMissing &&
+                       result.outcome.verdict == Verdict::Insufficient;
+    if (result.isUnasked)
+      result.severity = Severity::Info;
+    if (result.outcome.verdict != Verdict::Pass && result.outcome.verdict != Verdict::Skipped)
+      result.suppressed = suppressionOf(result, suppressions, today);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
 CheckReport judge(Facts& facts,
                   const Configuration& configuration,
                   const std::string& today,
@@ -191,22 +215,8 @@ CheckReport judge(Facts& facts,
   double judged = 0;
   for (const ConfiguredRule& rule : configuration.rules) {
     progress(rule.info->name, judged++ / static_cast<double>(configuration.rules.size()));
-    for (Finding& finding : runRule(rule, facts)) {
-      CheckResult result{rule.info->name,
-                         rule.severity,
-                         std::move(finding.entity),
-                         std::move(finding.outcome),
-                         {},
-                         false};
-      fillAdvice(result.outcome, *rule.info);
-      result.isUnasked = rule.info->isOptional && !rule.isNamed && result.outcome.inputMissing &&
-                         result.outcome.verdict == Verdict::Insufficient;
-      if (result.isUnasked)
-        result.severity = Severity::Info;
-      if (result.outcome.verdict != Verdict::Pass && result.outcome.verdict != Verdict::Skipped)
-        result.suppressed = suppressionOf(result, configuration.suppressions, today);
+    for (CheckResult& result : judgeRule(facts, rule, configuration.suppressions, today))
       report.results.push_back(std::move(result));
-    }
   }
   return report;
 }

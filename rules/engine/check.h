@@ -28,9 +28,17 @@ struct Suppression {
   std::string until;  // the last day on which it holds, as YYYY-MM-DD
 };
 
+// How a rule that fires stops a job.
+struct StopSettings {
+  int checkpointSignal = 0;    // sent first; 0: none
+  double checkpointWait = 60;  // seconds for the job to end by itself after it
+  double grace = 10;           // seconds between SIGTERM and SIGKILL
+};
+
 struct Configuration {
   std::vector<ConfiguredRule> rules;  // by name
   std::vector<Suppression> suppressions;
+  StopSettings stop{};
 };
 
 struct CheckResult {
@@ -58,7 +66,13 @@ struct CheckReport {
   int exitStatus(std::int64_t maxWarnings = -1) const;
 };
 
-// Judges the facts as they are. A failed rule has the verdict error. `today`: YYYY-MM-DD in UTC.
+// The results of one rule; never empty. `today`: YYYY-MM-DD in UTC.
+std::vector<CheckResult> judgeRule(Facts& facts,
+                                   const ConfiguredRule& rule,
+                                   const std::vector<Suppression>& suppressions,
+                                   const std::string& today);
+
+// Judges the facts as they are. A failed rule has the verdict error.
 CheckReport judge(Facts& facts,
                   const Configuration& configuration,
                   const std::string& today,

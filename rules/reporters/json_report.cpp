@@ -57,4 +57,8 @@ std::string renderJson(const CheckReport& report) {
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+std::string renderJson(const CheckResult& result) {
+  return jsonOf(result).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace sonde::rules

@@ -13,5 +13,7 @@ std::string renderText(const CheckReport& report);
 
 // A JSON document: {"schema", "verdict", "results": […]}.
 std::string renderJson(const CheckReport& report);
+// One of its results, on one line.
+std::string renderJson(const CheckResult& result);
 
 }  // namespace sonde::rules

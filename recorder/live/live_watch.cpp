@@ -1,0 +1,73 @@
+#include "recorder/live/live_watch.h"
+
+#include "recorder/live/webhook.h"
+#include "rules/reporters/reporters.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace sonde::recorder {
+namespace {
+
+StopPlan planOf(const rules::StopSettings& settings) {
+  return {settings.checkpointSignal,
+          std::chrono::milliseconds(static_cast<std::int64_t>(1000 * settings.checkpointWait)),
+          std::chrono::milliseconds(static_cast<std::int64_t>(1000 * settings.grace))};
+}
+
+model::Severity severityOf(rules::Severity severity) {
+  return severity == rules::Severity::Error     ? model::Severity::Error
+         : severity == rules::Severity::Warning ? model::Severity::Warning
+                                                : model::Severity::Info;
+}
+
+}  // namespace
+
+LiveWatch::LiveWatch(WatchOptions options)
+    : options_(std::move(options)), stop_(planOf(options_.rules.stop), options_.say) {
+  for (const std::string& command : options_.onFire.commands)
+    reactions_.push_back(
+        std::make_unique<ReactionQueue>(fmt::format("the command '{}'", command),
+                                        runCommand(command, [this](int pid) { stop_.spare(pid); }),
+                                        options_.say));
+  for (const std::string& url : options_.onFire.webhooks)
+    if (auto post = postTo(url))
+      reactions_.push_back(std::make_unique<ReactionQueue>(
+          fmt::format("the webhook {}", url), *std::move(post), options_.say));
+  rules_ = std::make_unique<LiveRules>(
+      LiveOptions{options_.part,
+                  options_.rules,
+                  [this](const rules::CheckResult& result) { fired(result); },
+                  options_.say});
+}
+
+LiveWatch::~LiveWatch() {
+  end();
+}
+
+bool LiveWatch::end() {
+  rules_.reset();
+  const bool isGone = stop_.isRequested() && stop_.finish();
+  reactions_.clear();
+  return isGone;
+}
+
+void LiveWatch::fired(const rules::CheckResult& result) {
+  const std::string what = fmt::format("{}: {}", result.entity, result.outcome.message);
+  options_.note(severityOf(result.severity), "rule " + result.rule, what);
+  options_.say(fmt::format("{} {} fired: {}", wordOf(result.severity), result.rule, what));
+  if (result.severity != rules::Severity::Error)
+    return;
+  for (const auto& reaction : reactions_)
+    reaction->add(rules::renderJson(result));
+  if (!options_.onFire.stop || stop_.isRequested())
+    return;
+  options_.note(model::Severity::Error,
+                "recorder",
+                fmt::format("the rule {} stopped the job: {}", result.rule, what));
+  options_.say(fmt::format("stopping the job, because the rule {} fired", result.rule));
+  stop_.request();
+}
+
+}  // namespace sonde::recorder
