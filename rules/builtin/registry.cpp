@@ -1,3 +1,4 @@
+#include "rules/builtin/job/job_rules.h"
 #include "rules/builtin/timing/timing_rules.h"
 #include "rules/builtin/training/training_rules.h"
 #include "rules/engine/rule.h"
@@ -34,7 +35,7 @@ RuleInfo withCommonParameters(RuleInfo info) {
 
 std::vector<RuleInfo> allRules() {
   std::vector<RuleInfo> all;
-  for (auto room : {timingRules(), trainingRules()})
+  for (auto room : {jobRules(), timingRules(), trainingRules()})
     for (RuleInfo& info : room)
       all.push_back(withCommonParameters(std::move(info)));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -21,6 +21,9 @@ def standstill(*traces):
     return found and found["standstill"]
 
 
+STOP = ("--rules", "hang.toml", "--on-fire", "stop")  # needs write_rules()
+
+
 class HangTest(RunTest):
     def setUp(self):
         super().setUp()
@@ -70,3 +73,16 @@ class HangTest(RunTest):
         self.assertIsNotNone(found)
         self.assertFalse(found["running"])
         return found
+
+    def write_rules(self, threshold_s):
+        (self.folder / "hang.toml").write_text(
+            f'[rules]\nhang = {{ severity = "error", threshold_s = {threshold_s} }}\n')
+
+    def statuses(self):
+        return [job.wait(PATIENCE) for job in self.jobs]
+
+    def check(self, *outputs):
+        """Status and results of the rule on finished traces."""
+        done = subprocess.run([SONDE, "check", *map(str, outputs), "--rules", "hang.toml", "--format", "json"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        return done.returncode, json.loads(done.stdout)["results"]

@@ -1,0 +1,9 @@
+#include "rules/builtin/job/job_rules.h"
+
+namespace sonde::rules {
+
+std::vector<RuleInfo> jobRules() {
+  return {hang()};
+}
+
+}  // namespace sonde::rules

@@ -1,0 +1,60 @@
+"""The rule `hang` on real jobs: it names the rank that the others wait for, live and in the trace, and is silent on others."""
+import os
+import signal
+import socket
+import unittest
+
+from hang_support import STOP, HangTest
+from run_support import PATIENCE, SOURCES
+
+TORCH_PYTHON = os.environ["SONDE_TORCH_PYTHON"]
+
+HEALTHY = """
+import sys, time, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(60):
+    if dist.get_rank() == 1 and i == 30:
+        time.sleep(float(sys.argv[1]))
+    optimizer.zero_grad(); model(torch.randn(4, 8)).sum().backward(); optimizer.step(); time.sleep(0.05)
+"""
+
+
+class HangRule(HangTest):
+    def setUp(self):
+        super().setUp()
+        self.write_rules(4)
+
+    def ranks(self, *program):
+        """Only the recorder of rank 0 stops it."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        return [self.start(TORCH_PYTHON, *program, name=f"rank{rank}.sonde", options=STOP[:4 - 2 * rank], RANK=str(rank),
+                           WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for rank in range(2)]
+
+    def test_gloo_names_the_rank_that_has_not_come(self):
+        outputs = self.ranks(SOURCES / "python" / "hanging_rank.py")
+        self.assertEqual(self.jobs[0].wait(PATIENCE), 123)
+        self.jobs[1].send_signal(signal.SIGTERM)
+        self.jobs[1].wait(PATIENCE)
+        for traces in (outputs[:1], outputs[1:], outputs):  # each rank's trace alone names the same rank
+            status, (result,) = self.check(*traces)
+            self.assertEqual((status, result["entity"], result["verdict"]), (1, "rank 1", "fired"))
+        self.assertIn("has not entered allreduce", result["message"])
+        self.assertEqual(result["evidence"]["waiting"], ["rank 0"])
+        self.assertGreaterEqual(result["value"], 4)
+        self.assertEqual(result["threshold"], 4)
+
+    def test_gloo_a_slow_rank_is_no_hang(self):
+        (self.folder / "healthy.py").write_text(HEALTHY)
+        self.write_rules(8)
+        outputs = self.ranks("healthy.py", "2.5")
+        self.assertEqual(self.statuses(), [0, 0])
+        status, results = self.check(*outputs)
+        self.assertEqual((status, [each["verdict"] for each in results]), (0, ["pass"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
