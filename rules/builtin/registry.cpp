@@ -1,4 +1,8 @@
+#include "rules/builtin/communication/communication_rules.h"
+#include "rules/builtin/device/device_rules.h"
 #include "rules/builtin/job/job_rules.h"
+#include "rules/builtin/recording/recording_rules.h"
+#include "rules/builtin/system/system_rules.h"
 #include "rules/builtin/timing/timing_rules.h"
 #include "rules/builtin/training/training_rules.h"
 #include "rules/engine/rule.h"
@@ -35,7 +39,13 @@ RuleInfo withCommonParameters(RuleInfo info) {
 
 std::vector<RuleInfo> allRules() {
   std::vector<RuleInfo> all;
-  for (auto room : {jobRules(), timingRules(), trainingRules()})
+  for (auto room : {communicationRules(),
+                    deviceRules(),
+                    jobRules(),
+                    recordingRules(),
+                    systemRules(),
+                    timingRules(),
+                    trainingRules()})
     for (RuleInfo& info : room)
       all.push_back(withCommonParameters(std::move(info)));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -106,8 +106,7 @@ void addTensor(std::vector<TensorSeries>& all, const TensorRow& row) {
   });
   if (series == all.end())
     series = all.insert(
-        all.end(),
-        {std::string(row.name), std::string(row.collection), std::string(row.role), {}});
+        all.end(), {std::string(row.name), std::string(row.collection), std::string(row.role), {}});
   auto& values = series->values;
   const auto after =
       std::upper_bound(values.begin(), values.end(), row, [](const auto& left, const auto& right) {

@@ -114,9 +114,8 @@ Finding culpritFinding(const Standstill& found, const Culprit& culprit, double s
   std::string message;
   if (const Rendezvous* const missed = missedBy(found, culprit.name)) {
     addRendezvous(*missed, outcome);
-    message = fmt::format("has not entered {}{}",
-                          missed->op,
-                          missed->seq ? fmt::format(" {}", *missed->seq) : "");
+    message = fmt::format(
+        "has not entered {}{}", missed->op, missed->seq ? fmt::format(" {}", *missed->seq) : "");
   } else if (culprit.isInCircle) {
     message = "waits in a circle";
   } else {

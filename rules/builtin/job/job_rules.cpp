@@ -3,7 +3,7 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> jobRules() {
-  return {hang()};
+  return {hang(), straggler()};
 }
 
 }  // namespace sonde::rules

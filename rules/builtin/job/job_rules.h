@@ -10,5 +10,6 @@ namespace sonde::rules {
 std::vector<RuleInfo> jobRules();
 
 RuleInfo hang();
+RuleInfo straggler();
 
 }  // namespace sonde::rules

@@ -107,9 +107,11 @@ RuleInfo stepOutlier() {
       "that deviation do not\n"
       "move with the outliers they look for, unlike a mean and its standard deviation.";
   info.needs = "annotation,torch";
-  info.hint = "compare a slow iteration with a usual one: look for I/O, garbage collection, "
-              "checkpoints and waiting for other ranks";
-  info.next = {"sonde breakdown TRACE --by iteration,category", "sonde graph TRACE --critical-path"};
+  info.hint =
+      "compare a slow iteration with a usual one: look for I/O, garbage collection, "
+      "checkpoints and waiting for other ranks";
+  info.next = {"sonde breakdown TRACE --by iteration,category",
+               "sonde graph TRACE --critical-path"};
   info.parameters = {
       {"warmup", std::int64_t{5}, "number of first iterations to ignore", 0, 1e9},
       {"window", std::int64_t{1000}, "number of latest iterations to judge", 2, 1e7},

@@ -3,7 +3,11 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> timingRules() {
-  return {stepOutlier()};
+  return {dataloader(),
+          iterationTimeChange(),
+          maxInitializationTime(),
+          stalledTraining(),
+          stepOutlier()};
 }
 
 }  // namespace sonde::rules

@@ -9,6 +9,10 @@ namespace sonde::rules {
 
 std::vector<RuleInfo> timingRules();
 
+RuleInfo dataloader();
+RuleInfo iterationTimeChange();
+RuleInfo maxInitializationTime();
+RuleInfo stalledTraining();
 RuleInfo stepOutlier();
 
 }  // namespace sonde::rules

@@ -165,8 +165,9 @@ RuleInfo lossNotDecreasing() {
   info.hint =
       "lower the learning rate, check the data and labels, and look at the gradients with "
       "`--sources +tensor`";
-  info.next = {"sonde sql TRACE \"SELECT s.iteration, s.value FROM scalar s JOIN string n ON n.id = "
-               "s.name_id WHERE n.text = 'loss'\""};
+  info.next = {
+      "sonde sql TRACE \"SELECT s.iteration, s.value FROM scalar s JOIN string n ON n.id = "
+      "s.name_id WHERE n.text = 'loss'\""};
   info.parameters = {
       {"scalar", std::string("loss"), "name of the recorded scalar"},
       {"window", std::int64_t{100}, "number of latest values to judge", 4, 1e7},

@@ -1,0 +1,222 @@
+#include "analysis/store/read_rows.h"
+#include "rules/builtin/communication/communication_rules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace sonde::rules {
+namespace {
+
+// A rank's part of a collective.
+struct CallRow {
+  std::string jobKey;
+  std::int64_t seq = 0;
+  std::string name;  // of the rank
+  std::string op;
+  std::string dtype;  // empty: unknown
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> root;
+  std::optional<std::int64_t> startNs;
+
+  SONDE_COLUMNS(jobKey, seq, name, op, dtype, bytes, root, startNs)
+};
+
+// Only collectives in which the parts of some ranks differ.
+constexpr std::string_view kDiffering =
+    "WITH part AS (SELECT m.job_key, c.seq, c.op, coalesce(c.dtype, '') AS dtype, c.bytes, c.root,"
+    " c.start_ns, CASE WHEN p.rank IS NULL THEN 'process ' || p.pid ELSE 'rank ' || p.rank END AS"
+    " name FROM collective c JOIN communicator m ON m.id = c.communicator_id"
+    " JOIN process p ON p.id = c.process_id WHERE c.seq IS NOT NULL AND c.op NOT IN ('send',"
+    " 'receive')),"
+    " odd AS (SELECT job_key, seq FROM part GROUP BY job_key, seq HAVING count(DISTINCT op) > 1 OR"
+    " count(DISTINCT nullif(dtype, '')) > 1 OR count(DISTINCT root) > 1 OR"
+    " (count(DISTINCT bytes) > 1 AND max(op) NOT LIKE 'neighbor%') ORDER BY min(start_ns) LIMIT "
+    "1000)"
+    " SELECT part.* FROM part JOIN odd USING (job_key, seq) ORDER BY job_key, seq, name";
+
+constexpr std::string_view kCount =
+    "SELECT count(*) FROM (SELECT 1 FROM collective c JOIN communicator m ON m.id ="
+    " c.communicator_id WHERE c.seq IS NOT NULL GROUP BY m.job_key, c.seq HAVING count(DISTINCT"
+    " c.process_id) > 1)";
+
+using Part = std::string (*)(const CallRow&);
+struct Aspect {
+  const char* name;
+  Part of;
+};
+constexpr Aspect kAspects[] = {
+    {"operation", [](const CallRow& call) { return call.op; }},
+    {"type", [](const CallRow& call) { return call.dtype; }},
+    {"size",
+     [](const CallRow& call) {
+       return call.bytes ? fmt::format("{} bytes", *call.bytes) : std::string();
+     }},
+    {"root",
+     [](const CallRow& call) { return call.root ? fmt::format("{}", *call.root) : std::string(); }},
+};
+
+struct Odd {
+  const char* aspect = "";
+  std::map<std::string, std::vector<std::string>> ranks;  // by what they passed
+};
+
+// The first aspect in which the ranks differ: another operation explains another size.
+std::optional<Odd> oddOf(const std::vector<CallRow>& calls) {
+  for (const Aspect& aspect : kAspects) {
+    Odd odd{aspect.name, {}};
+    for (const CallRow& call : calls)
+      if (const std::string part = aspect.of(call); !part.empty())
+        odd.ranks[part].push_back(call.name);
+    if (odd.ranks.size() > 1)
+      return odd;
+  }
+  return std::nullopt;
+}
+
+// The ranks that differ from most others. Without a majority all are named.
+std::set<std::string> minorityOf(const Odd& odd) {
+  std::size_t most = 0;
+  std::size_t groups = 0;
+  for (const auto& [part, ranks] : odd.ranks) {
+    groups = ranks.size() > most ? 1 : groups + (ranks.size() == most ? 1 : 0);
+    most = std::max(most, ranks.size());
+  }
+  std::set<std::string> minority;
+  for (const auto& [part, ranks] : odd.ranks)
+    if (ranks.size() < most || groups > 1)
+      minority.insert(ranks.begin(), ranks.end());
+  return minority;
+}
+
+std::string whatRanksPassed(const Odd& odd) {
+  std::vector<std::string> parts;
+  for (const auto& [part, ranks] : odd.ranks)
+    parts.push_back(ranks.size() > 4 ? fmt::format("{} on {} ranks", part, ranks.size())
+                                     : fmt::format("{} on {}", part, fmt::join(ranks, ", ")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+struct Mismatch {
+  std::vector<CallRow> calls;
+  Odd odd;
+
+  std::int64_t sinceNs() const {
+    std::int64_t first = INT64_MAX;
+    for (const CallRow& call : calls)
+      first = std::min(first, call.startNs.value_or(INT64_MAX));
+    return first;
+  }
+};
+
+std::vector<Mismatch> mismatchesOf(const std::vector<CallRow>& rows) {
+  std::vector<Mismatch> found;
+  for (std::size_t begin = 0; begin < rows.size();) {
+    std::size_t end = begin;
+    while (end < rows.size() && rows[end].jobKey == rows[begin].jobKey &&
+           rows[end].seq == rows[begin].seq)
+      ++end;
+    std::vector<CallRow> calls(rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                               rows.begin() + static_cast<std::ptrdiff_t>(end));
+    if (auto odd = oddOf(calls))
+      found.push_back({std::move(calls), *std::move(odd)});
+    begin = end;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.sinceNs() < b.sinceNs();
+  });
+  return found;
+}
+
+Finding findingOf(const Mismatch& first, std::size_t all, const std::string& entity) {
+  Finding finding{entity, {}};
+  Outcome& outcome = finding.outcome;
+  const CallRow& call = first.calls.front();
+  outcome.verdict = Verdict::Fired;
+  outcome.value = static_cast<double>(all);
+  outcome.threshold = 0;
+  outcome.samples = static_cast<std::int64_t>(first.calls.size());
+  outcome.message = fmt::format("the {} of collective {} of group {} differs: {}",
+                                first.odd.aspect,
+                                call.seq,
+                                call.jobKey,
+                                whatRanksPassed(first.odd));
+  if (all > 1)
+    outcome.message += fmt::format("; {} collectives differ", all);
+  outcome.evidence = {{"aspect", std::string(first.odd.aspect)},
+                      {"group", call.jobKey},
+                      {"seq", call.seq},
+                      {"collectives", static_cast<std::int64_t>(all)}};
+  for (const auto& [part, ranks] : first.odd.ranks)
+    outcome.evidence[part] = ranks;
+  outcome.time = TimeRange{first.sinceNs(), first.sinceNs()};
+  outcome.query = fmt::format(
+      "SELECT rank, op, dtype, bytes, root FROM v_collective WHERE seq = {} ORDER BY rank",
+      call.seq);
+  return finding;
+}
+
+Result<std::vector<Finding>> judgeMismatch(Facts& facts, const Parameters&) {
+  SONDE_TRY_ASSIGN(const std::int64_t joined, facts.trace().queryInteger(kCount));
+  Finding whole{"job", {}};
+  whole.outcome.samples = joined;
+  if (joined == 0) {
+    SONDE_TRY_ASSIGN(const std::int64_t any,
+                     facts.trace().queryInteger("SELECT EXISTS (SELECT 1 FROM collective)"));
+    SONDE_TRY_ASSIGN(
+        const std::int64_t ranks,
+        facts.trace().queryInteger("SELECT max(coalesce(world_size, 1)) FROM process"));
+    if (any == 0 && ranks <= 1) {
+      whole.outcome.verdict = Verdict::Skipped;
+      whole.outcome.message = "the job has one rank";
+    } else {
+      whole.outcome.inputMissing = true;
+      whole.outcome.message =
+          any == 0 ? "no collective was recorded"
+                   : "no collective of two ranks is here: give the traces of all ranks";
+    }
+    return std::vector{std::move(whole)};
+  }
+  SONDE_TRY_ASSIGN(const auto rows, store::readAll<CallRow>(facts.trace(), kDiffering));
+  const std::vector<Mismatch> found = mismatchesOf(rows);
+  if (found.empty()) {
+    whole.outcome.verdict = Verdict::Pass;
+    whole.outcome.value = 0;
+    whole.outcome.threshold = 0;
+    whole.outcome.message = fmt::format("{} collectives agree on all ranks", joined);
+    return std::vector{std::move(whole)};
+  }
+  std::vector<Finding> findings;
+  for (const std::string& rank : minorityOf(found.front().odd))
+    findings.push_back(findingOf(found.front(), found.size(), rank));
+  return findings;
+}
+
+}  // namespace
+
+RuleInfo collectiveMismatch() {
+  RuleInfo info;
+  info.name = "collective-mismatch";
+  info.profile = Profile::Ci;
+  info.isForProduction = true;
+  info.isOptional = true;
+  info.summary = "ranks called different collectives, or passed other sizes, types or roots";
+  info.details =
+      "Compares the parts of the ranks in each collective of a group: operation, type of the "
+      "elements, size and root must be\n"
+      "the same. There is a finding for each rank that differs from most others; without a "
+      "majority for all of them. The\n"
+      "message is about the first such collective.";
+  info.needs = "gloo,nccl,mpi";
+  info.hint =
+      "look for a branch that depends on the rank or on data, or a last batch of another size";
+  info.next = {"sonde report TRACE"};
+  info.judge = JobJudge(judgeMismatch);
+  return info;
+}
+
+}  // namespace sonde::rules

@@ -1,0 +1,19 @@
+// Rules about GPUs and what their hosts do for them. Any thread.
+#pragma once
+
+#include "rules/engine/rule.h"
+
+#include <vector>
+
+namespace sonde::rules {
+
+std::vector<RuleInfo> deviceRules();
+
+RuleInfo gpuGaps();
+RuleInfo hostSynchronisations();
+RuleInfo launchBound();
+RuleInfo oneBlockKernels();
+RuleInfo pageableCopies();
+RuleInfo synchronousCopies();
+
+}  // namespace sonde::rules
