@@ -126,7 +126,7 @@ std::vector<double> CounterSeries::seconds() const {
   std::vector<double> values;
   if (points.size() < 2)
     return values;
-  const double perUnit = unit == "ns" ? 1e-9 : 1;
+  const double unitsPerOne = unit == "ns" ? 1e9 : 1;
   std::size_t at = 0;
   for (std::int64_t begin = firstSecondNs(); begin + kSecond <= points.back().ns;
        begin += kSecond) {
@@ -135,7 +135,7 @@ std::vector<double> CounterSeries::seconds() const {
       continue;
     }
     const double before = valueAt(points, at, begin);
-    values.push_back(std::max(0.0, valueAt(points, at, begin + kSecond) - before) * perUnit);
+    values.push_back(std::max(0.0, valueAt(points, at, begin + kSecond) - before) / unitsPerOne);
   }
   return values;
 }

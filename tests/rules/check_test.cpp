@@ -269,7 +269,8 @@ RuleInfo lastIsLong() {
 
 TEST_F(Check, PatienceCountsIterationsAndSeconds) {
   addRank(0, 8, nullptr);  // seven ended
-  must(trace_->writer().database().exec("UPDATE iteration SET dur_ns = 200 WHERE number IN (4, 5, 6)"));
+  must(trace_->writer().database().exec(
+      "UPDATE iteration SET dur_ns = 200 WHERE number IN (4, 5, 6)"));
   const store::Database trace = open();
   const RuleInfo info = lastIsLong();
   const auto verdict = [&](std::int64_t patience, double seconds) {

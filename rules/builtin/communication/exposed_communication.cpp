@@ -42,7 +42,7 @@ JobJudge judgeEachTime(TimeJudge judge) {
     for (std::size_t i = 0; i < all->times.size(); ++i) {
       const RankTime& time = all->times[i];
       Finding finding{all->list.ranks[i].name, timeOutcome(all->list.ranks[i], time)};
-      if (time.collectives == 0) {
+      if (time.collectives == 0 && time.commNs == 0) {
         finding.outcome.verdict = Verdict::Skipped;
         finding.outcome.message = "the rank takes part in no collective";
       } else if (!time.computeKnown) {
