@@ -1,52 +1,68 @@
+#include "rules/reporters/report_parts.h"
 #include "rules/reporters/reporters.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace sonde::rules {
 namespace {
 
-constexpr Verdict kOrder[] = {
-    Verdict::Fired, Verdict::Error, Verdict::Insufficient, Verdict::Pass, Verdict::Skipped};
+constexpr int kIndent = 14;  // of lines below a result
 
-std::string summaryLine(const CheckReport& report) {
-  std::map<Verdict, int> counts;
-  int notRecorded = 0;
-  int suppressed = 0;
-  for (const CheckResult& result : report.results) {
-    if (result.isUnasked)
-      ++notRecorded;
-    else if (!result.suppressed.empty())
-      ++suppressed;
-    else
-      ++counts[result.outcome.verdict];
-  }
-  std::vector<std::string> parts;
-  for (const Verdict verdict : kOrder)
-    if (counts[verdict] > 0)
-      parts.push_back(fmt::format("{} {}", counts[verdict], wordOf(verdict)));
-  if (suppressed > 0)
-    parts.push_back(fmt::format("{} suppressed", suppressed));
-  if (notRecorded > 0)
-    parts.push_back(fmt::format("{} not recorded", notRecorded));
-  return parts.empty() ? "no rule ran\n" : fmt::format("{}\n", fmt::join(parts, ", "));
+std::string below(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::string result;
+  while (std::getline(lines, line))
+    result += fmt::format("{:{}}{}\n", "", kIndent, line);
+  return result;
 }
 
 // Lines below a finding: why it does not count, or what to do.
 std::string adviceOf(const CheckResult& result) {
   if (!result.suppressed.empty())
-    return fmt::format("{:14}suppressed: {}\n", "", result.suppressed);
+    return below(reasonNotToCount(result));
   if (result.outcome.verdict != Verdict::Fired)
     return "";
   std::string lines;
   if (!result.outcome.hint.empty())
-    lines += fmt::format("{:14}hint: {}\n", "", result.outcome.hint);
+    lines += below("hint: " + result.outcome.hint);
   for (const std::string& command : result.outcome.next)
-    lines += fmt::format("{:14}next: {}\n", "", command);
+    lines += below("next: " + command);
+  return lines;
+}
+
+const ConfiguredRule* ruleOf(const CheckResult& result, const Configuration& configuration) {
+  const auto found = std::find_if(
+      configuration.rules.begin(), configuration.rules.end(), [&](const ConfiguredRule& rule) {
+        return rule.info->name == result.rule;
+      });
+  return found == configuration.rules.end() ? nullptr : &*found;
+}
+
+// Lines below a result that is not healthy: how the rule judges, by which parameters, and what it
+// saw.
+std::string explanationOf(const CheckResult& result, const Configuration& configuration) {
+  if (result.outcome.verdict == Verdict::Pass)
+    return "";
+  std::string lines = below(reasonNotToCount(result));
+  const ConfiguredRule* const rule = ruleOf(result, configuration);
+  if (rule != nullptr)
+    lines += below("rule: " + rule->info->details);
+  if (rule != nullptr && !rule->parameters.values().empty()) {
+    std::vector<std::string> settings;
+    for (const auto& [name, value] : rule->parameters.values())
+      settings.push_back(fmt::format("{} = {}", name, textOf(value)));
+    lines += below(fmt::format("parameters: {}", fmt::join(settings, ", ")));
+  }
+  for (const std::string& fact : factsOf(result.outcome))
+    lines += below(fact);
   return lines;
 }
 
@@ -66,9 +82,8 @@ std::string unaskedLines(const CheckReport& report) {
   return lines;
 }
 
-}  // namespace
-
-std::string renderText(const CheckReport& report) {
+std::string render(const CheckReport& report,
+                   const std::function<std::string(const CheckResult&)>& linesBelow) {
   std::size_t ruleWidth = 0;
   std::size_t entityWidth = 0;
   for (const CheckResult& result : report.results) {
@@ -76,22 +91,32 @@ std::string renderText(const CheckReport& report) {
     entityWidth = std::max(entityWidth, result.entity.size());
   }
   std::string text;
-  for (const Verdict verdict : kOrder)
-    for (const CheckResult& result : report.results)
-      if (result.outcome.verdict == verdict && !result.isUnasked)
-        text += fmt::format("{:<12}  {:<7}  {:<{}}  {:<{}}  {}\n",
-                            wordOf(verdict),
-                            wordOf(result.severity),
-                            result.rule,
-                            ruleWidth,
-                            result.entity,
-                            entityWidth,
-                            result.outcome.message) +
-                adviceOf(result);
+  for (const CheckResult* const result : mostSeriousFirst(report))
+    if (!result->isUnasked)
+      text += fmt::format("{:<12}  {:<7}  {:<{}}  {:<{}}  {}\n",
+                          wordOf(result->outcome.verdict),
+                          wordOf(result->severity),
+                          result->rule,
+                          ruleWidth,
+                          result->entity,
+                          entityWidth,
+                          result->outcome.message) +
+              linesBelow(*result);
   text += unaskedLines(report);
   for (const std::string& note : report.notes)
     text += fmt::format("note: {}\n", note);
-  return text + summaryLine(report);
+  return text + summaryOf(report) + "\n";
+}
+
+}  // namespace
+
+std::string renderText(const CheckReport& report) {
+  return render(report, adviceOf);
+}
+
+std::string renderExplained(const CheckReport& report, const Configuration& configuration) {
+  return render(report,
+                [&](const CheckResult& result) { return explanationOf(result, configuration); });
 }
 
 }  // namespace sonde::rules
