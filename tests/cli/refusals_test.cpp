@@ -264,7 +264,7 @@ TEST_F(Refusals, AFormatThatThereIsNotIsNamedWithThoseThatThereAre) {
         HasSubstr("there is no format '" + std::string(word) + "': use table, json or csv: see"));
     const Finished check = sonde({"check", file, "--format", word});
     expectRefusal(check, "check", 2);
-    EXPECT_THAT(check.err, HasSubstr("use text or json: see"));
+    EXPECT_THAT(check.err, HasSubstr("use text, json, junit, sarif or github: see"));
   }
 }
 

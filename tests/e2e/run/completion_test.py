@@ -46,7 +46,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.ask("merge", "-"), {"-h", "--help", "-o", "--output", "-f", "--force", "--summary"})
 
     def test_values(self):
-        self.assertEqual(self.ask("check", "rank0.sonde", "--format", ""), {"text", "json"})
+        self.assertEqual(self.ask("check", "rank0.sonde", "--format", ""), {"text", "json", "junit", "sarif", "github"})
         self.assertEqual(self.ask("run", "--spool", ""), {"out"})
         self.assertEqual(self.ask("check", "--rules", "n"), {"notes.txt"})
         self.assertEqual(self.ask("run", "--spool-limit", ""), set())
@@ -72,7 +72,8 @@ class Completion(unittest.TestCase):
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish(self):
         script = SHARE / "fish/vendor_completions.d/sonde.fish"
-        for line, wanted in (("sonde re", {"report", "recover"}), ("sonde check --format ", {"json", "text"}),
+        for line, wanted in (("sonde re", {"report", "recover"}),
+                             ("sonde check --format ", {"text", "json", "junit", "sarif", "github"}),
                              ("sonde run --spool-", {"--spool-limit"}), ("sonde man do", {"doctor"})):
             found = subprocess.run(["fish", "-c", f"source {script}; complete -C '{line}'"], cwd=self.folder,
                                    capture_output=True, text=True, check=True).stdout
