@@ -16,7 +16,7 @@ build=(g++ cmake ninja-build git ca-certificates
 torch=(python3-torch python3-numpy libopenblas0-pthread)
 demo=("${torch[@]}" fonts-dejavu-core)
 test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-core procps strace
-      python3-setuptools python3-wheel python3-protobuf python3-pytest python3-coverage
+      python3-setuptools python3-wheel python3-protobuf python3-pytest python3-coverage python3-yaml
       libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
       busybox curl git make perl
       ccache mold)  # not needed: they make the next build quicker
