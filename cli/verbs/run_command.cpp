@@ -114,11 +114,11 @@ void RunCommand::declare(CLI::App& app) {
   declareProbes(app);
   app.add_option("--rules", options_.rulesFile, "judge the run by these rules while it is recorded")
       ->type_name("FILE");
-  app.add_option("--on-fire",
-                 options_.onFire,
-                 "if a rule of severity error fires: stop the job, exec:COMMAND or webhook:URL; "
-                 "repeatable")
-      ->type_name("stop|exec:COMMAND|webhook:URL")
+  app.add_option(
+         "--on-fire",
+         options_.onFire,
+         "if a rule of severity error fires, end the job or pass the finding on; repeatable")
+      ->type_name("stop|exec:CMD|webhook:URL")
       ->allow_extra_args(false);
   app.add_option("--spool", options_.spool, "local folder that holds records until they are stored")
       ->type_name("DIR");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -82,13 +83,18 @@ std::string cellText(std::string_view text) {
   return result;
 }
 
+bool needsAttention(const CheckResult& result) {
+  return !result.isUnasked && result.outcome.verdict != Verdict::Pass &&
+         result.outcome.verdict != Verdict::Skipped;
+}
+
 std::string rowOf(const CheckResult& result) {
   const std::string reason = reasonNotToCount(result);
   std::string message = result.outcome.message;
   if (!result.suppressed.empty())
     message += " — " + reason;
   return fmt::format("| {} | {} | {} | {} | {} |\n",
-                     result.isUnasked ? "not recorded" : wordOf(result.outcome.verdict),
+                     wordOf(result.outcome.verdict),
                      wordOf(result.severity),
                      cellText(result.rule),
                      cellText(result.entity),
@@ -110,10 +116,12 @@ std::string renderGithub(const CheckReport& report, const std::string& sourceRoo
 
 std::string renderGithubSummary(const CheckReport& report) {
   std::string text = fmt::format("### sonde check: {}\n\n", summaryOf(report));
-  if (!report.results.empty())
+  if (std::any_of(report.results.begin(), report.results.end(), needsAttention))
     text += "| verdict | severity | rule | entity | message |\n|---|---|---|---|---|\n";
   std::size_t leftOut = 0;
   for (const CheckResult* const result : mostSeriousFirst(report)) {
+    if (!needsAttention(*result))
+      continue;
     const std::string row = rowOf(*result);
     if (leftOut > 0 || text.size() + row.size() > kMostSummaryBytes)
       ++leftOut;

@@ -82,26 +82,60 @@ std::string unaskedLines(const CheckReport& report) {
   return lines;
 }
 
+// Results that take one line: of one rule and verdict. Findings have a line each.
+struct TextLine {
+  const CheckResult* result;
+  std::string entity;
+  bool isLast = true;  // of its rule and verdict: advice follows
+};
+
+bool isOfSameKind(const CheckResult& a, const CheckResult& b) {
+  return a.rule == b.rule && a.severity == b.severity && a.outcome.verdict == b.outcome.verdict &&
+         a.suppressed == b.suppressed && a.outcome.hint == b.outcome.hint;
+}
+
+std::vector<TextLine> linesOf(const CheckReport& report, bool joinsHealthy) {
+  std::vector<TextLine> lines;
+  std::size_t joined = 0;  // into the last line
+  for (const CheckResult* const result : mostSeriousFirst(report)) {
+    if (result->isUnasked)
+      continue;
+    const bool isSame = !lines.empty() && isOfSameKind(*lines.back().result, *result);
+    if (isSame && joinsHealthy && result->outcome.verdict != Verdict::Fired) {
+      lines.back().entity = fmt::format("{} and {} more", lines.back().result->entity, ++joined);
+      continue;
+    }
+    if (isSame && joinsHealthy)
+      lines.back().isLast = false;
+    joined = 0;
+    lines.push_back({result, result->entity});
+  }
+  return lines;
+}
+
 std::string render(const CheckReport& report,
+                   bool joinsHealthy,
                    const std::function<std::string(const CheckResult&)>& linesBelow) {
+  const std::vector<TextLine> lines = linesOf(report, joinsHealthy);
   std::size_t ruleWidth = 0;
   std::size_t entityWidth = 0;
-  for (const CheckResult& result : report.results) {
-    ruleWidth = std::max(ruleWidth, result.rule.size());
-    entityWidth = std::max(entityWidth, result.entity.size());
+  for (const TextLine& line : lines) {
+    ruleWidth = std::max(ruleWidth, line.result->rule.size());
+    entityWidth = std::max(entityWidth, line.entity.size());
   }
   std::string text;
-  for (const CheckResult* const result : mostSeriousFirst(report))
-    if (!result->isUnasked)
-      text += fmt::format("{:<12}  {:<7}  {:<{}}  {:<{}}  {}\n",
-                          wordOf(result->outcome.verdict),
-                          wordOf(result->severity),
-                          result->rule,
-                          ruleWidth,
-                          result->entity,
-                          entityWidth,
-                          result->outcome.message) +
-              linesBelow(*result);
+  for (const TextLine& line : lines) {
+    text += fmt::format("{:<12}  {:<7}  {:<{}}  {:<{}}  {}\n",
+                        wordOf(line.result->outcome.verdict),
+                        wordOf(line.result->severity),
+                        line.result->rule,
+                        ruleWidth,
+                        line.entity,
+                        entityWidth,
+                        line.result->outcome.message);
+    if (line.isLast)
+      text += linesBelow(*line.result);
+  }
   text += unaskedLines(report);
   for (const std::string& note : report.notes)
     text += fmt::format("note: {}\n", note);
@@ -111,12 +145,13 @@ std::string render(const CheckReport& report,
 }  // namespace
 
 std::string renderText(const CheckReport& report) {
-  return render(report, adviceOf);
+  return render(report, true, adviceOf);
 }
 
 std::string renderExplained(const CheckReport& report, const Configuration& configuration) {
-  return render(report,
-                [&](const CheckResult& result) { return explanationOf(result, configuration); });
+  return render(report, false, [&](const CheckResult& result) {
+    return explanationOf(result, configuration);
+  });
 }
 
 }  // namespace sonde::rules

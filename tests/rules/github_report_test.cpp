@@ -127,7 +127,7 @@ std::vector<std::string> cellsOf(const std::string& row) {
   return cells;
 }
 
-TEST(GithubSummary, IsATableWithARowForEachResult) {
+TEST(GithubSummary, IsATableOfAllThatNeedsAttention) {
   std::istringstream lines(renderGithubSummary(everyKind()));
   std::vector<std::string> all;
   for (std::string line; std::getline(lines, line);)
@@ -140,9 +140,9 @@ TEST(GithubSummary, IsATableWithARowForEachResult) {
   EXPECT_EQ(all[7],
             "| fired | error | step-outlier | rank 0 | known fault — suppressed: repair (until "
             "2027-01-05) |");
-  EXPECT_EQ(all[11], "| not recorded | info | step-outlier | rank 0 | no tensors |");
-  EXPECT_EQ(all[13], "| skipped | error | step-outlier | rank 0 | no GPU |");
-  EXPECT_EQ(all[15], "Note: a note");
+  for (const std::string& line : all)
+    EXPECT_FALSE(line.starts_with("| pass") || line.starts_with("| skipped")) << line;
+  EXPECT_EQ(all[all.size() - 2], "Note: a note");
 }
 
 TEST(GithubSummary, HostileTextStaysInItsCell) {
