@@ -149,6 +149,10 @@ TEST_F(DeviceRules, OneBlockKernelsCountByTheirTime) {
     row.grid = {blocks, 1, 1};
     trace_->add(row);
   }
+  model::Kernel reduce;  // has few blocks on purpose
+  reduce.work = work(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", {500, 900}, {});
+  reduce.grid = {1, 1, 1};
+  trace_->add(reduce);
   const CheckResult fired = judge("one-block-kernels");
   EXPECT_EQ(fired.outcome.verdict, Verdict::Fired);
   EXPECT_DOUBLE_EQ(*fired.outcome.value, 0.1);

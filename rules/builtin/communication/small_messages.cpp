@@ -105,7 +105,7 @@ RuleInfo smallMessages() {
       "raise bucket_cap_mb of DistributedDataParallel, or concatenate tensors before "
       "reducing them";
   info.next = {"sonde whatif TRACE --bucket-size 25MiB",
-               "sonde optimize TRACE --questions buckets"};
+               "sonde optimize TRACE --questions bucket-size"};
   info.parameters = {
       {"small_bytes", std::int64_t{65'536}, "collectives with less are small", 1, 1e15},
       {"max_per_iteration", 8.0, "healthy number of them in an iteration", 0, 1e9},
