@@ -66,6 +66,7 @@ struct TensorRow : TensorFact {
                 p95,
                 p99,
                 histogram,
+                dtype,
                 shape,
                 file,
                 fileOffset)
@@ -190,6 +191,7 @@ Result<void> RunFacts::grow(const store::Database& trace) {
 
 Result<void> RunFacts::readProcesses(const store::Database& trace) {
   withSteps_.clear();
+  const std::filesystem::path folder = trace.path().parent_path();
   return store::forEach<ProcessRow>(
       trace,
       "SELECT p.id, p.rank, p.pid, h.name AS host,"
@@ -197,12 +199,13 @@ Result<void> RunFacts::readProcesses(const store::Database& trace) {
       " FROM process p JOIN host h ON h.id = p.host_id WHERE p.id IN"
       " (SELECT process_id FROM iteration WHERE dur_ns IS NOT NULL)"
       " ORDER BY p.rank IS NULL, p.rank, p.id",
-      [this](const ProcessRow& row) {
+      [&](const ProcessRow& row) {
         ProcessFacts& facts = all_[row.id];
         facts.id = row.id;
         facts.name = nameOf(row);
         facts.rank = row.rank;
         facts.host = row.host;
+        facts.folder = folder;
         withSteps_.push_back(&facts);
       });
 }

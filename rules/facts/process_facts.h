@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -43,6 +44,7 @@ struct ProcessFacts {
   std::string name;  // "rank 3", "process 4711"
   std::optional<std::int64_t> rank;
   std::string host;
+  std::filesystem::path folder;                 // of the trace; saved tensors are below it
   std::vector<StepFact> steps;                  // by number
   std::map<std::string, ScalarSeries> scalars;  // by name
   std::vector<TensorSeries> tensors;            // in the order of their first values

@@ -24,9 +24,12 @@ struct TensorFact {
   std::int64_t infs = 0;
   std::optional<double> p01, p05, p25, p50, p75, p95, p99;
   std::string histogram;  // JSON, as in the table; empty: none
+  std::string dtype;      // "float32"
   std::string shape;      // "[64, 10]"
   std::string file;       // with the whole tensor, beside the trace; empty: none
   std::int64_t fileOffset = 0;
+
+  std::int64_t finite() const noexcept { return elements - nans - infs; }
 
   SONDE_COLUMNS(iteration,
                 tsNs,
@@ -48,6 +51,7 @@ struct TensorFact {
                 p95,
                 p99,
                 histogram,
+                dtype,
                 shape,
                 file,
                 fileOffset)

@@ -33,10 +33,28 @@ std::vector<SelectedTensor> selectedTensors(const ProcessView& view, const Param
   return selected;
 }
 
+std::vector<SelectedTensor> tensorsCalled(const ProcessView& view, const std::string& pattern) {
+  std::vector<SelectedTensor> called;
+  for (const TensorSeries& series : view.process().tensors) {
+    if (fnmatch(pattern.c_str(), series.name.c_str(), FNM_CASEFOLD) != 0 &&
+        fnmatch(pattern.c_str(), series.collection.c_str(), FNM_CASEFOLD) != 0)
+      continue;
+    if (const auto values = view.of(series); !values.empty())
+      called.push_back({&series, values});
+  }
+  return called;
+}
+
+std::vector<SelectedTensor> newestValues(std::vector<SelectedTensor> tensors, std::int64_t count) {
+  for (SelectedTensor& each : tensors)
+    each.values = newest(each.values, count);
+  return tensors;
+}
+
 Outcome tensorsMissing(const ProcessView& view, const Parameters& parameters) {
   Outcome outcome;
   const bool anyRecorded = !view.process().tensors.empty();
-  outcome.inputMissing = !anyRecorded;
+  outcome.inputMissing = true;
   outcome.message =
       anyRecorded
           ? fmt::format(

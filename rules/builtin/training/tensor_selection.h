@@ -23,6 +23,13 @@ struct SelectedTensor {
 // Those with a value in the view that both patterns match. Requires: tensorParameters().
 std::vector<SelectedTensor> selectedTensors(const ProcessView& view, const Parameters& parameters);
 
+// Those with a value in the view whose name or collection matches the shell pattern, whatever the
+// case.
+std::vector<SelectedTensor> tensorsCalled(const ProcessView& view, const std::string& pattern);
+
+// Only the last `count` values of each.
+std::vector<SelectedTensor> newestValues(std::vector<SelectedTensor> tensors, std::int64_t count);
+
 // Insufficient: none is there. Says what has to be recorded.
 Outcome tensorsMissing(const ProcessView& view, const Parameters& parameters);
 

@@ -3,7 +3,15 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> trainingRules() {
-  return {explodingTensor(), lossNotDecreasing()};
+  return {allZero(),
+          deadRelu(),
+          explodingTensor(),
+          lossNotDecreasing(),
+          saturatedActivation(),
+          tensorVariance(),
+          unchangedTensor(),
+          vanishingGradient(),
+          weightUpdateRatio()};
 }
 
 }  // namespace sonde::rules
