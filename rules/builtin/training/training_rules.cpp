@@ -6,9 +6,13 @@ std::vector<RuleInfo> trainingRules() {
   return {allZero(),
           deadRelu(),
           explodingTensor(),
+          featureImportanceOverweight(),
           lossNotDecreasing(),
+          overfit(),
+          overtraining(),
           saturatedActivation(),
           tensorVariance(),
+          treeDepth(),
           unchangedTensor(),
           vanishingGradient(),
           weightUpdateRatio()};
