@@ -4,12 +4,17 @@ namespace sonde::rules {
 
 std::vector<RuleInfo> trainingRules() {
   return {allZero(),
+          checkInputImages(),
+          classImbalance(),
+          confusion(),
           deadRelu(),
           explodingTensor(),
           featureImportanceOverweight(),
           lossNotDecreasing(),
+          nlpSequenceRatio(),
           overfit(),
           overtraining(),
+          poorWeightInitialization(),
           saturatedActivation(),
           tensorVariance(),
           treeDepth(),
