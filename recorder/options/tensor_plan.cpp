@@ -192,6 +192,8 @@ Result<Json> PlanReader::read(const toml::table& file) const {
     SONDE_TRY_ASSIGN(Json collection, readCollection(key, *node.as_table(), defaults));
     collections.push_back(std::move(collection));
   }
+  if (defaults.value("save", false))
+    plan["save-given"] = true;  // the tensors of sonde.tensor(), which no table describes
   plan["collections"] = collections.empty() ? allBuiltIn(defaults) : std::move(collections);
   return plan;
 }

@@ -73,6 +73,7 @@ class Plan:
         collections = [Collection(one, told) for one in described["collections"]]
         self.collections = [one for one in collections if one.usable]
         self.unusable = len(collections) - len(self.collections)
+        self.given = (Collection({"name": "tensors", "of": (), "save": described.get("save-given", False)}, told),)
         self.finds_first_nan = described.get("first-nan", False)
         self.save_limit = described.get("save-limit-mib", SAVE_LIMIT_MIB) << 20
         self.iteration = None  # to which `due` belongs

@@ -10,11 +10,10 @@ import os
 from sonde import metadata
 from sonde._torch.guard import Guard
 from sonde._torch.tensor_names import TensorNames
-from sonde._torch.tensor_plan import GRADIENT, INPUT, LOSS, OTHER, OUTPUT, WEIGHT, Collection, Plan
+from sonde._torch.tensor_plan import GRADIENT, INPUT, LOSS, OTHER, OUTPUT, WEIGHT, Plan
 from sonde._torch.tensor_reader import Label, TensorReader, load_library
 from sonde._torch.training import TRAINING
 
-GIVEN = (Collection({"name": "tensors", "of": ()}, None),)  # tensors from sonde.tensor()
 MAX_PARTS = 64  # parts of an argument or a result that are examined
 
 
@@ -112,7 +111,7 @@ class Tensors:
             except (TypeError, ValueError, RuntimeError) as error:
                 self.reader.lose(name, str(error).partition("\n")[0])
                 return
-        self.reader.read(tensor, Label(name, OTHER, GIVEN))
+        self.reader.read(tensor, Label(name, OTHER, self.plan.given))
 
     def finish(self):
         self.reader.finish()

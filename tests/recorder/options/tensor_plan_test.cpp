@@ -52,6 +52,12 @@ TEST(TensorPlan, CollectionsTakeWhatTheyDoNotSayThemselves) {
                   {"save", true}}));
 }
 
+TEST(TensorPlan, SavesTheTensorsOfTheProgramIfAllAreSaved) {
+  EXPECT_EQ(planOf("[tensors]\nsave = true\n[tensors.weights]\nsave = false")["save-given"], true);
+  EXPECT_FALSE(planOf("[tensors.weights]\nsave = true").contains("save-given"));
+  EXPECT_FALSE(planOf("[tensors]\nsave = false").contains("save-given"));
+}
+
 TEST(TensorPlan, NamesThePlaceOfAMistake) {
   EXPECT_EQ(errorOf("[tensors]\nevry = 1"),
             "a.toml:2:1: unknown key 'evry': did you mean 'every'?");
