@@ -193,7 +193,10 @@ Outcome judgeOvertraining(const ProcessView& view, const Parameters& parameters)
     histories.push_back({parameters.text("training"),
                          blocksOf(training, static_cast<std::size_t>(parameters.integer("block"))),
                          static_cast<std::size_t>(parameters.integer("patience_train"))});
-  return judgeHistories(std::move(outcome), histories, parameters.real("delta"));
+  outcome = judgeHistories(std::move(outcome), histories, parameters.real("delta"));
+  // Short runs without a validation loss have nothing to stop early.
+  outcome.inputMissing = outcome.verdict == Verdict::Insufficient && validation.empty();
+  return outcome;
 }
 
 std::vector<ParameterSpec> lossParameters() {

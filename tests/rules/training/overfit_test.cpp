@@ -105,6 +105,8 @@ TEST_F(Overtraining, IsInsufficientWithFewValuesOrNan) {
   EXPECT_EQ(few.verdict, Verdict::Insufficient);
   EXPECT_EQ(few.message,
             "3 values of 'val_loss', but 4 are needed; 2 values of 'loss', but 3 are needed");
+  EXPECT_FALSE(few.inputMissing);
+  EXPECT_TRUE(judgeFacts(lossesOf({5, 4, 3, 2}, {}, 1)).inputMissing);
   EXPECT_EQ(judgeFacts(lossesOf({8, 7, 6, 5, 4, 3}, {1, std::nan(""), 0.5, 0.2}, 1)).verdict,
             Verdict::Insufficient);
   EXPECT_TRUE(judgeFacts(test::scalarOf("x", {1, 2})).inputMissing);
