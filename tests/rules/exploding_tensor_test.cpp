@@ -38,6 +38,18 @@ TEST_F(ExplodingTensor, AnInfiniteElementIsHealthyIfOnlyNanCounts) {
   EXPECT_EQ(judgeFacts(facts).verdict, Verdict::Pass);
 }
 
+// SageMaker Debugger's case: NaN at 0, finite at 1, NaN at 2.
+TEST_F(ExplodingTensor, ANanBetweenFiniteRecordingsFiresFromEitherStart) {
+  ProcessFacts facts = test::stepsOf({10, 10, 10});
+  test::addTensor(facts, "x", "inputs", 0, 5).nans = 1;
+  test::addTensor(facts, "x", "inputs", 1, 15);
+  test::addTensor(facts, "x", "inputs", 2, 25).nans = 1;
+  EXPECT_THAT(judgeFacts(facts).message, HasSubstr("in iteration 0"));
+  ASSERT_TRUE(parameters_.set("warmup", std::int64_t{1}));
+  EXPECT_EQ(judgeFacts(facts).verdict, Verdict::Fired);
+  EXPECT_THAT(judgeFacts(facts).message, HasSubstr("in iteration 2"));
+}
+
 TEST_F(ExplodingTensor, ATensorOfAnOpenIterationIsNotSeenYet) {
   ProcessFacts facts = test::stepsOf({10, 10});
   test::addTensor(facts, "x", "inputs", 0, 5);

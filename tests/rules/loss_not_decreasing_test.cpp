@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -111,6 +112,69 @@ TEST_F(LossNotDecreasing, TakesAConvergedLossAsHealthy) {
 TEST_F(LossNotDecreasing, JudgesNegativeLossesByTheirDirection) {
   EXPECT_EQ(judge(curve(60, -1, 1, 0.01, 1)).verdict, Verdict::Pass);      // -1 → -2
   EXPECT_EQ(judge(curve(60, -2, -0.5, 0.01, 1)).verdict, Verdict::Fired);  // -2 → -1
+}
+
+// SageMaker Debugger compares single values ten steps apart, and fires at step 12 of these. The
+// rule here needs enough values to tell a trend from noise.
+class LossCases : public LossNotDecreasing {
+ protected:
+  // The losses are recorded in every `every`-th iteration.
+  Outcome judgeEvery(std::int64_t every, const std::vector<double>& losses) {
+    ProcessFacts facts = test::stepsOf(std::vector<std::int64_t>(100, 1000));
+    std::int64_t at = 0;
+    for (const double loss : losses) {
+      facts.scalars["loss"].values.push_back({at, loss, 1});
+      at += every;
+    }
+    return judgeFacts(facts);
+  }
+};
+
+TEST_F(LossCases, FiveNoisyValuesAreNoVerdict) {
+  const std::vector<double> losses = {0.30, 0.33, 0.31, 0.30, 0.28};
+  EXPECT_THAT(judgeEvery(4, losses).message, HasSubstr("5 values of 'loss', but 20 are needed"));
+  ASSERT_TRUE(parameters_.set("min_samples", std::int64_t{5}));
+  const Outcome outcome = judgeEvery(4, losses);
+  EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
+  EXPECT_THAT(outcome.message, HasSubstr("noise of"));
+}
+
+TEST_F(LossCases, AStartThatLeavesOneValueIsNoVerdict) {
+  ASSERT_TRUE(parameters_.set("min_samples", std::int64_t{4}));
+  ASSERT_TRUE(parameters_.set("warmup", std::int64_t{13}));
+  const Outcome outcome = judgeEvery(4, {0.30, 0.33, 0.31, 0.30, 0.28});
+  EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
+  EXPECT_EQ(outcome.samples, 1);
+}
+
+TEST_F(LossCases, ADropToThePointTwentyOfStepTwentyPasses) {
+  ASSERT_TRUE(parameters_.set("min_samples", std::int64_t{7}));
+  ASSERT_TRUE(parameters_.set("significance", 0.1));
+  EXPECT_EQ(judgeEvery(4, {0.33, 0.31, 0.30, 0.30, 0.28, 0.20, 0.19}).verdict, Verdict::Pass);
+  // A rise at the end, as with .42 at step 24, is one value among noise.
+  EXPECT_NE(judgeEvery(4, {0.30, 0.33, 0.31, 0.30, 0.28, 0.20, 0.42}).verdict, Verdict::Pass);
+}
+
+TEST_F(LossCases, ValuesCountWhateverTheirDistance) {
+  EXPECT_EQ(judgeEvery(3, curve(33, 2, -0.5, 0.01, 1)).verdict, Verdict::Pass);
+  const Outcome outcome = judgeEvery(3, std::vector<double>(33, 0.5));
+  EXPECT_EQ(outcome.verdict, Verdict::Fired);
+  EXPECT_EQ(outcome.window, "iterations 0-96");
+  EXPECT_EQ(outcome.samples, 33);
+}
+
+TEST_F(LossCases, DropAndRiseHaveThresholdsOfTheirOwn) {
+  std::vector<double> losses(20, 1.0);
+  losses.insert(losses.end(), 20, 0.5);
+  ASSERT_TRUE(parameters_.set("min_drop", 0.5));
+  EXPECT_EQ(judgeEvery(1, losses).verdict, Verdict::Pass);  // the drop itself is enough
+  ASSERT_TRUE(parameters_.set("min_drop", 0.5001));
+  EXPECT_EQ(judgeEvery(1, losses).verdict, Verdict::Fired);
+  std::reverse(losses.begin(), losses.end());  // a rise by 1
+  ASSERT_TRUE(parameters_.set("max_rise", 0.999));
+  EXPECT_THAT(judgeEvery(1, losses).message, HasSubstr("the loss rises"));
+  ASSERT_TRUE(parameters_.set("max_rise", 1.0));
+  EXPECT_THAT(judgeEvery(1, losses).message, HasSubstr("does not decrease"));
 }
 
 TEST_F(LossNotDecreasing, DoesNotLatch) {
