@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace sonde::rules {
@@ -30,10 +32,10 @@ struct NanOperator {
   SONDE_COLUMNS(processId, text)
 };
 
-struct RecordCount {
-  std::int64_t count = 0;
+struct NewestRow {
+  std::int64_t newest = 0;
 
-  SONDE_COLUMNS(count)
+  SONDE_COLUMNS(newest)
 };
 
 struct ProcessName {
@@ -44,72 +46,125 @@ struct ProcessName {
   SONDE_COLUMNS(id, rank, pid)
 };
 
-// In iterations that have ended; a scalar may be in none.
-struct NanFacts {
-  std::int64_t recorded = 0;         // tensors and scalars
-  std::vector<NonFinite> nonFinite;  // by time
-  std::vector<NanOperator> operators;
-  std::vector<ProcessName> processes;
+// Grows with the trace. Rows of open iterations are among them.
+class NanFacts {
+ public:
+  static Result<NanFacts> read(const store::Database& trace) {
+    NanFacts facts;
+    SONDE_TRY(facts.grow(trace));
+    return facts;
+  }
+  Result<void> grow(const store::Database& trace);
 
-  static Result<NanFacts> read(const store::Database& trace);
+  const std::vector<NonFinite>& nonFinite() const noexcept { return nonFinite_; }  // by time
+  const std::vector<NanOperator>& operators() const noexcept { return operators_; }
+  const std::vector<ProcessName>& processes() const noexcept { return processes_; }
+
+ private:
+  std::vector<NonFinite> nonFinite_;
+  std::vector<NanOperator> operators_;
+  std::vector<ProcessName> processes_;
+  std::int64_t lastTensor_ = 0;  // rowid
+  std::int64_t lastScalar_ = 0;
 };
 
-// All recordings of iterations that have ended, and scalars outside of iterations.
-constexpr const char* kRecordings =
-    "SELECT t.process_id, t.ts_ns, t.iteration, t.name_id, t.collection, t.nans, t.infs"
-    " FROM tensor t WHERE EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = t.process_id"
-    " AND i.number = t.iteration AND i.dur_ns IS NOT NULL)"
-    " UNION ALL SELECT s.process_id, s.ts_ns, s.iteration, s.name_id, '', s.value IS NULL,"
-    " s.value IS NOT NULL AND abs(s.value) > 1.7976931348623157e308 FROM scalar s"
-    " WHERE s.iteration IS NULL OR EXISTS (SELECT 1 FROM iteration i WHERE"
-    " i.process_id = s.process_id AND i.number = s.iteration AND i.dur_ns IS NOT NULL)";
+// The rows of a table behind `last`, up to the newest one, which becomes `last`.
+Result<std::string> newRows(const store::Database& trace, const char* table, std::int64_t& last) {
+  const std::int64_t before = last;
+  SONDE_TRY(store::forEach<NewestRow>(
+      trace,
+      fmt::format("SELECT coalesce(max(rowid), 0) AS newest FROM {}", table),
+      [&](const NewestRow& row) { last = row.newest; }));
+  return fmt::format("r.rowid > {} AND r.rowid <= {}", before, last);
+}
 
-Result<NanFacts> NanFacts::read(const store::Database& trace) {
-  NanFacts facts;
-  SONDE_TRY(
-      store::forEach<RecordCount>(trace,
-                                  fmt::format("SELECT count(*) AS count FROM ({})", kRecordings),
-                                  [&](const RecordCount& row) { facts.recorded = row.count; }));
+Result<void> NanFacts::grow(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const std::string tensors, newRows(trace, "tensor", lastTensor_));
+  SONDE_TRY_ASSIGN(const std::string scalars, newRows(trace, "scalar", lastScalar_));
   SONDE_TRY(store::forEach<NonFinite>(
       trace,
-      fmt::format("SELECT r.*, n.text AS name FROM ({}) r JOIN string n ON n.id = r.name_id"
-                  " WHERE r.nans + r.infs > 0 ORDER BY r.ts_ns, r.process_id",
-                  kRecordings),
-      [&](const NonFinite& row) { facts.nonFinite.push_back(row); }));
+      fmt::format(
+          "SELECT r.process_id, r.ts_ns, r.iteration, n.text AS name, r.collection, r.nans, r.infs"
+          " FROM tensor r JOIN string n ON n.id = r.name_id WHERE {} AND r.nans + r.infs > 0"
+          " UNION ALL SELECT r.process_id, r.ts_ns, r.iteration, n.text, '', r.value IS NULL,"
+          " r.value IS NOT NULL FROM scalar r JOIN string n ON n.id = r.name_id"
+          " WHERE {} AND (r.value IS NULL OR abs(r.value) > 1.7976931348623157e308)",
+          tensors,
+          scalars),
+      [this](const NonFinite& row) { nonFinite_.push_back(row); }));
+  std::sort(nonFinite_.begin(), nonFinite_.end(), [](const NonFinite& a, const NonFinite& b) {
+    return std::tie(a.tsNs, a.processId, a.name) < std::tie(b.tsNs, b.processId, b.name);
+  });
+  operators_.clear();
   SONDE_TRY(store::forEach<NanOperator>(
       trace,
       "SELECT owner_id AS process_id, value AS text FROM v_arg WHERE owner = 'process'"
       " AND key = 'sonde.tensor.first_nan' ORDER BY owner_id",
-      [&](const NanOperator& row) { facts.operators.push_back(row); }));
-  SONDE_TRY(store::forEach<ProcessName>(
-      trace, "SELECT id, rank, pid FROM process", [&](const ProcessName& row) {
-        facts.processes.push_back(row);
-      }));
-  return facts;
+      [this](const NanOperator& row) { operators_.push_back(row); }));
+  processes_.clear();
+  return store::forEach<ProcessName>(trace,
+                                     "SELECT id, rank, pid FROM process",
+                                     [this](const ProcessName& row) { processes_.push_back(row); });
+}
+
+const ProcessFacts* processOf(const RunFacts& run, std::int64_t id) {
+  for (const ProcessFacts* each : run.processes())
+    if (each->id == id)
+      return each;
+  return nullptr;
+}
+
+// Whether its iteration has ended, or it is outside of all.
+bool hasEnded(const RunFacts& run, const NonFinite& row) {
+  if (!row.iteration)
+    return true;
+  const ProcessFacts* const process = processOf(run, row.processId);
+  return process != nullptr && std::binary_search(process->steps.begin(),
+                                                  process->steps.end(),
+                                                  StepFact{*row.iteration},
+                                                  [](const StepFact& a, const StepFact& b) {
+                                                    return a.number < b.number;
+                                                  });
+}
+
+// Tensors and scalars in iterations that have ended, and scalars outside of iterations.
+std::int64_t recordedIn(const RunFacts& run) {
+  std::int64_t recorded = 0;
+  for (const ProcessFacts* process : run.processes()) {
+    const ProcessView view(*process);
+    for (const TensorSeries& series : process->tensors)
+      recorded += static_cast<std::int64_t>(view.of(series).size());
+    for (const auto& [name, series] : process->scalars) {
+      recorded += series.outside;
+      for (const SeriesValue& each : view.scalar(name))
+        recorded += each.count;
+    }
+  }
+  return recorded;
 }
 
 std::string processName(const NanFacts& facts, std::int64_t id) {
-  for (const ProcessName& each : facts.processes)
+  for (const ProcessName& each : facts.processes())
     if (each.id == id)
-      return each.rank                     ? fmt::format("rank {}", *each.rank)
-             : facts.processes.size() == 1 ? "rank 0"
-                                           : fmt::format("process {}", each.pid);
+      return each.rank                       ? fmt::format("rank {}", *each.rank)
+             : facts.processes().size() == 1 ? "rank 0"
+                                             : fmt::format("process {}", each.pid);
   return "job";
 }
 
 const NanOperator* operatorOf(const NanFacts& facts, const NonFinite* first) {
-  for (const NanOperator& each : facts.operators)
+  for (const NanOperator& each : facts.operators())
     if (first == nullptr || each.processId == first->processId)
       return &each;
   return nullptr;
 }
 
-const NonFinite* firstOf(const NanFacts& facts, const Parameters& parameters) {
+const NonFinite* firstOf(const NanFacts& facts, const RunFacts& run, const Parameters& parameters) {
   const bool onlyNan = parameters.integer("only_nan") != 0;
-  for (const NonFinite& each : facts.nonFinite) {
+  for (const NonFinite& each : facts.nonFinite()) {
     if (each.nans == 0 && (onlyNan || each.infs == 0))
       continue;
-    if (fnmatch(parameters.text("names").c_str(), each.name.c_str(), 0) == 0)
+    if (fnmatch(parameters.text("names").c_str(), each.name.c_str(), 0) == 0 && hasEnded(run, each))
       return &each;
   }
   return nullptr;
@@ -120,7 +175,6 @@ Finding findingOf(const NanFacts& facts, const NonFinite* first, const NanOperat
   Outcome& outcome = finding.outcome;
   finding.entity = processName(facts, first != nullptr ? first->processId : op->processId);
   outcome.verdict = Verdict::Fired;
-  outcome.samples = facts.recorded;
   if (first != nullptr) {
     const std::string where = first->iteration ? fmt::format("in iteration {}", *first->iteration)
                                                : std::string("outside of iterations");
@@ -153,13 +207,17 @@ Finding findingOf(const NanFacts& facts, const NonFinite* first, const NanOperat
 
 Result<std::vector<Finding>> judgeFirstNan(Facts& facts, const Parameters& parameters) {
   SONDE_TRY_ASSIGN(const NanFacts* const nans, facts.of<NanFacts>());
-  const NonFinite* const first = firstOf(*nans, parameters);
+  SONDE_TRY_ASSIGN(const RunFacts* const run, facts.of<RunFacts>());
+  const NonFinite* const first = firstOf(*nans, *run, parameters);
   const NanOperator* const op = operatorOf(*nans, first);
-  if (first != nullptr || op != nullptr)
-    return std::vector<Finding>{findingOf(*nans, first, op)};
+  const std::int64_t recorded = recordedIn(*run);
   Finding finding{"job", {}};
-  finding.outcome.samples = nans->recorded;
-  if (nans->recorded == 0) {
+  if (first != nullptr || op != nullptr)
+    finding = findingOf(*nans, first, op);
+  finding.outcome.samples = recorded;
+  if (finding.outcome.verdict == Verdict::Fired)
+    return std::vector<Finding>{finding};
+  if (recorded == 0) {
     finding.outcome.inputMissing = true;
     finding.outcome.message =
         "no tensor and no scalar was recorded: record them with sonde run "
@@ -167,7 +225,7 @@ Result<std::vector<Finding>> judgeFirstNan(Facts& facts, const Parameters& param
   } else {
     finding.outcome.verdict = Verdict::Pass;
     finding.outcome.message =
-        fmt::format("{} recordings of tensors and scalars are finite", nans->recorded);
+        fmt::format("{} recordings of tensors and scalars are finite", recorded);
   }
   return std::vector<Finding>{finding};
 }

@@ -160,6 +160,23 @@ TEST_F(FirstNan, AnOpenIterationIsNotSeenYet) {
   EXPECT_EQ(result.outcome.samples, 1);
 }
 
+TEST_F(FirstNan, SeesRowsThatALiveTraceHasGot) {
+  const auto rank = addRank(0);
+  trace_->add(tensorOf(rank, "w", 0));
+  Facts facts(trace_->writer().database());
+  const Configuration rules{{{&info_, Severity::Error, parameters_}}, {}};
+  EXPECT_EQ(sonde::rules::judge(facts, rules, "2027-01-01").results[0].outcome.verdict,
+            Verdict::Pass);
+  auto late = tensorOf(rank, "w", 3);
+  late.nans = 1;
+  trace_->add(late);
+  addScalar(rank, 2, std::nan(""), 250);
+  trace_->writer().database();  // stores what was added
+  must(facts.refresh());
+  EXPECT_EQ(sonde::rules::judge(facts, rules, "2027-01-01").results[0].outcome.message,
+            "the scalar 'loss' is NaN in iteration 2");
+}
+
 TEST_F(FirstNan, NamesSelect) {
   const auto rank = addRank(0);
   auto mask = tensorOf(rank, "mask", 0);

@@ -12,7 +12,8 @@ import torch
 
 FAULT = sys.argv[1]
 STEPS = 40
-RATES = {"huge_rate": 1e6, "tiny_rate": 1e-13, "small_rate": 1e-4}
+RATES = {"huge_rate": 1e6, "tiny_rate": 1e-13, "small_rate": 1e-4, "sigmoids": 1.0}
+MOMENTA = {"huge_rate": 10, "sigmoids": 0.9}
 torch.manual_seed(3)
 torch.set_num_threads(1)
 
@@ -40,7 +41,7 @@ if FAULT in ("separate", "together"):
     torch.distributed.init_process_group("gloo")
     torch.manual_seed(4 + rank)  # each rank has its own data
 optimizer = torch.optim.SGD(model.parameters(), lr=RATES.get(FAULT, 0.1),
-                            momentum=10 if FAULT == "huge_rate" else 0)
+                            momentum=MOMENTA.get(FAULT, 0))
 for number in range(STEPS):
     labels = torch.randint(0, 2, (64,))
     inputs = torch.randn(64, 8) + 3 * (2 * labels[:, None] - 1)
