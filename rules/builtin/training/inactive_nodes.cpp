@@ -126,7 +126,7 @@ Outcome nobodyCalled(const ProcessView& view,
   outcome.inputMissing = true;
   outcome.message = fmt::format(
       "no tensor or collection {} in {} iterations: name {} in a "
-      "collection of the --tensors file, or set the parameter",
+      "collection of the --tensors file, or set the parameters of these patterns",
       patterns,
       view.ended(),
       what);

@@ -46,7 +46,7 @@ class ImageMeans {
       if (auto unclear = add(left.back()))
         return *std::move(unclear);
     if (images_ < needed)
-      return unknown(
+      return tooRare(
           *tensor_.series, now, fmt::format("has {} images, but {} are needed", images_, needed));
     return conclude(now);
   }

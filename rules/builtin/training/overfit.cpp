@@ -101,7 +101,7 @@ Outcome judgeOverfit(const ProcessView& view, const Parameters& parameters) {
 
 // Values of a loss, of which the newest `patience` must bring a new optimum.
 struct LossHistory {
-  std::string scalar;
+  std::string what;  // "values of 'val_loss'"
   std::vector<double> values;
   std::size_t patience;
 };
@@ -137,12 +137,11 @@ Outcome judgeHistories(Outcome outcome, const std::vector<LossHistory>& historie
     const auto progress = progressOf(history);
     if (!progress)
       continue;
-    const std::string text =
-        fmt::format("the last {} values of '{}' are {:.4g} below the best before, {:.4g}",
-                    history.patience,
-                    history.scalar,
-                    progress->gain,
-                    progress->best);
+    const std::string text = fmt::format("the last {} {} are {:.4g} below the best before, {:.4g}",
+                                         history.patience,
+                                         history.what,
+                                         progress->gain,
+                                         progress->best);
     if (progress->gain < delta) {
       outcome.verdict = Verdict::Fired;
       outcome.value = progress->gain;
@@ -162,10 +161,8 @@ Outcome judgeHistories(Outcome outcome, const std::vector<LossHistory>& historie
   }
   std::vector<std::string> counts;
   for (const LossHistory& history : histories)
-    counts.push_back(fmt::format("{} values of '{}', but {} are needed",
-                                 history.values.size(),
-                                 history.scalar,
-                                 history.patience + 1));
+    counts.push_back(fmt::format(
+        "{} {}, but {} are needed", history.values.size(), history.what, history.patience + 1));
   outcome.message = fmt::format("{}", fmt::join(counts, "; "));
   return outcome;
 }
@@ -186,11 +183,13 @@ Outcome judgeOvertraining(const ProcessView& view, const Parameters& parameters)
                         each.iteration));
   std::vector<LossHistory> histories;
   if (!validation.empty())
-    histories.push_back({parameters.text("validation"),
+    histories.push_back({fmt::format("values of '{}'", parameters.text("validation")),
                          valuesOf(validation),
                          static_cast<std::size_t>(parameters.integer("patience_validation"))});
   if (!training.empty())
-    histories.push_back({parameters.text("training"),
+    histories.push_back({fmt::format("means of {} values of '{}'",
+                                     parameters.integer("block"),
+                                     parameters.text("training")),
                          blocksOf(training, static_cast<std::size_t>(parameters.integer("block"))),
                          static_cast<std::size_t>(parameters.integer("patience_train"))});
   outcome = judgeHistories(std::move(outcome), histories, parameters.real("delta"));

@@ -3,7 +3,6 @@
 #include "rules/builtin/training/training_rules.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,22 +33,12 @@ std::int64_t lastOfFirst(const ProcessView& view, std::int64_t steps) {
   return last;
 }
 
-std::vector<SelectedTensor> earlyTensors(const ProcessView& view,
-                                         const std::string& collection,
-                                         const std::string& name,
-                                         std::int64_t last) {
-  std::vector<SelectedTensor> early;
-  for (const TensorSeries& series : view.process().tensors) {
-    if (fnmatch(collection.c_str(), series.collection.c_str(), 0) != 0 ||
-        fnmatch(name.c_str(), series.name.c_str(), 0) != 0)
-      continue;
-    auto values = view.of(series);
-    while (!values.empty() && values.back().iteration > last)
-      values = values.first(values.size() - 1);
-    if (!values.empty())
-      early.push_back({&series, values});
-  }
-  return early;
+std::vector<SelectedTensor> upTo(std::vector<SelectedTensor> tensors, std::int64_t last) {
+  for (SelectedTensor& each : tensors)
+    while (!each.values.empty() && each.values.back().iteration > last)
+      each.values = each.values.first(each.values.size() - 1);
+  std::erase_if(tensors, [](const SelectedTensor& each) { return each.values.empty(); });
+  return tensors;
 }
 
 std::optional<SignOfInit> unclearSign(const std::vector<SelectedTensor>& tensors) {
@@ -65,7 +54,7 @@ struct VarianceRange {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
 
-  // Infinite if a layer's activations are all the same.
+  // Infinite if a layer's inputs are all the same.
   double ratio() const {
     return least > 0 ? most / least : std::numeric_limits<double>::infinity();
   }
@@ -94,12 +83,32 @@ std::optional<SignOfInit> varianceSign(const std::vector<SelectedTensor>& layers
   sign.threshold = threshold;
   sign.state = sign.value > threshold ? TensorState::Bad : TensorState::Healthy;
   sign.text = fmt::format(
-      "the variances of the layers' activations are {:.3g} to {:.3g} in "
+      "the variances of the inputs of activations are {:.3g} to {:.3g} in "
       "iteration {}, a ratio of {:.3g}",
       worst->second.least,
       worst->second.most,
       worst->first,
       sign.value);
+  return sign;
+}
+
+// A layer whose results are all the same.
+std::optional<SignOfInit> constantSign(const std::vector<SelectedTensor>& activations) {
+  if (auto unclear = unclearSign(activations))
+    return unclear;
+  std::optional<SignOfInit> sign;
+  for (const SelectedTensor& layer : activations)
+    for (const TensorFact& value : layer.values)
+      if (value.elements > 1 && (!sign || *value.variance < sign->value)) {
+        const bool isConstant = *value.variance == 0;
+        sign = SignOfInit{isConstant ? TensorState::Bad : TensorState::Healthy,
+                          fmt::format("{} has the variance {:.3g} in iteration {}",
+                                      nameOf(*layer.series),
+                                      *value.variance,
+                                      value.iteration),
+                          *value.variance,
+                          0};
+      }
   return sign;
 }
 
@@ -180,11 +189,12 @@ Outcome concludeSigns(Outcome outcome, const std::vector<SignOfInit>& signs) {
 
 Outcome judgeInitialization(const ProcessView& view, const Parameters& parameters) {
   const std::int64_t last = lastOfFirst(view, parameters.integer("steps"));
-  const auto layers =
-      earlyTensors(view, parameters.text("collection"), parameters.text("tensors"), last);
-  const auto gradients = earlyTensors(view, parameters.text("gradients"), "*", last);
+  const auto inputs = upTo(tensorsCalled(view, parameters.text("inputs")), last);
+  const auto activations = upTo(selectedTensors(view, parameters), last);
+  const auto gradients = upTo(tensorsCalled(view, parameters.text("gradients")), last);
   std::vector<SignOfInit> signs;
-  for (auto& sign : {varianceSign(layers, parameters.real("threshold")),
+  for (auto& sign : {varianceSign(inputs, parameters.real("threshold")),
+                     constantSign(activations),
                      gradientSign(gradients, parameters.real("distribution_range")),
                      lossSign(view.scalar(parameters.text("scalar")), last, parameters)})
     if (sign)
@@ -200,7 +210,8 @@ Outcome judgeInitialization(const ProcessView& view, const Parameters& parameter
     return outcome;
   }
   outcome.window = windowOf(view.steps().front().number, last);
-  outcome.samples = static_cast<std::int64_t>(layers.size() + gradients.size());
+  outcome.samples =
+      static_cast<std::int64_t>(inputs.size() + activations.size() + gradients.size());
   return concludeSigns(std::move(outcome), signs);
 }
 
@@ -215,18 +226,18 @@ RuleInfo poorWeightInitialization() {
   info.summary = "the first iterations show that weights are initialised badly";
   info.details =
       "Judges the first `steps` iterations. Fires if one of these holds:\n"
-      "- In an iteration, the greatest variance of the selected activations is more than "
-      "`threshold` "
-      "times the least. The\n"
-      "  ratio is infinite if a layer's activations are all the same.\n"
+      "- In an iteration, the greatest variance of the tensors `inputs` is more than `threshold` "
+      "times "
+      "the least.\n"
+      "- All elements of a result of a layer are the same: its variance is 0.\n"
       "- The percentiles 5 and 95 of each gradient are less than `distribution_range` apart, in "
       "all "
       "these iterations.\n"
       "- `flat_iterations` + 1 values of the loss in a row lie within the share `flat_tolerance` "
       "of "
       "the first of them.\n"
-      "Parts without records are left out. Select layers of one kind by `tensors`: results of a "
-      "softmax vary less than others.";
+      "Parts without records are left out. Name the inputs of activation functions in a collection "
+      "such as relu_input.";
   info.needs = "tensor";
   info.hint =
       "initialise by the number of inputs (Xavier for tanh, He for ReLU), never by a constant";
@@ -236,6 +247,9 @@ RuleInfo poorWeightInitialization() {
   info.parameters = tensorParameters("activations");
   info.parameters.push_back(
       {"gradients", std::string("gradients"), "collection of the gradients, a shell pattern"});
+  info.parameters.push_back({"inputs",
+                             std::string("*_input*"),
+                             "names or collections of inputs of activations, a shell pattern"});
   info.parameters.push_back({"steps", std::int64_t{10}, "first iterations to judge", 1, 1e6});
   info.parameters.push_back(
       {"threshold", 10.0, "greatest healthy ratio of the variances", 1, 1e300});

@@ -49,6 +49,13 @@ TensorJudgement unknown(const TensorSeries& series, const TensorFact& at, const 
   return judgement;
 }
 
+TensorJudgement tooRare(const TensorSeries& series, const TensorFact& at, const std::string& why) {
+  TensorJudgement judgement =
+      unknown(series, at, why + ": record it more often (every = N in the --tensors file)");
+  judgement.lacksInput = true;
+  return judgement;
+}
+
 TensorJudgement notSaved(const TensorSeries& series, const TensorFact& at) {
   TensorJudgement judgement = unknown(
       series, at, "cannot be judged by its statistics: set save = true in the --tensors file");

@@ -22,7 +22,7 @@ struct TensorJudgement {
   double threshold = 0;     // what `value` was compared with
   double rank = 0;          // the greater, the worse
   std::string text;         // "fc1.weight (gradients) is … in iteration 3"
-  bool lacksInput = false;  // Unknown because it was not saved
+  bool lacksInput = false;  // Unknown because it was not saved, or too rarely recorded
 };
 
 // Unknown: the recording has NaN or infinite elements, or a statistic that is not a number, so that
@@ -31,6 +31,9 @@ std::optional<TensorJudgement> unjudgeable(const TensorSeries& series, const Ten
 
 // Unknown, for a reason that starts with a verb: "cannot be read: …".
 TensorJudgement unknown(const TensorSeries& series, const TensorFact& at, const std::string& why);
+
+// Unknown, because the tensor was not recorded often enough; `why` starts with a verb.
+TensorJudgement tooRare(const TensorSeries& series, const TensorFact& at, const std::string& why);
 
 // Unknown, because the rule needs the elements themselves, which were not saved.
 TensorJudgement notSaved(const TensorSeries& series, const TensorFact& at);

@@ -85,8 +85,9 @@ TensorJudgement judgeChange(const ProcessView& view,
   const TensorFact& now = tensor.values.back();
   const auto have = static_cast<std::int64_t>(tensor.values.size());
   if (have < steps)
-    return unknown(
-        *tensor.series, now, fmt::format("was recorded {} times, but {} are needed", have, steps));
+    return tooRare(*tensor.series,
+                   now,
+                   fmt::format("has {} of the {} recordings that are needed", have, steps));
   for (const TensorFact& each : tensor.values)
     if (auto unclear = unjudgeable(*tensor.series, each))
       return *std::move(unclear);

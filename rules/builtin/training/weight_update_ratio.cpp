@@ -95,7 +95,7 @@ TensorJudgement judgeUpdate(const ProcessView& view,
                             const Parameters& parameters) {
   const TensorFact& now = tensor.values.back();
   if (tensor.values.size() < 2)
-    return unknown(*tensor.series,
+    return tooRare(*tensor.series,
                    now,
                    fmt::format("was recorded once, in iteration {}, but two recordings are needed",
                                now.iteration));

@@ -91,7 +91,8 @@ TEST_F(Overtraining, TrainingLossesCountInBlocks) {
   // Means 4, 4.5, 4 of three blocks; the last loss is in no complete one.
   const Outcome outcome = judgeFacts(lossesOf({5, 3, 8, 1, 6, 2, 0}, {}, 1));
   EXPECT_EQ(outcome.verdict, Verdict::Fired);
-  EXPECT_EQ(outcome.message, "the last 2 values of 'loss' are 0 below the best before, 4");
+  EXPECT_EQ(outcome.message,
+            "the last 2 means of 2 values of 'loss' are 0 below the best before, 4");
   EXPECT_EQ(judgeFacts(lossesOf({5, 3, 8, 1, 6, 1.5, 0}, {}, 1)).verdict, Verdict::Pass);
 }
 
@@ -103,8 +104,9 @@ TEST_F(Overtraining, DoesNotLatch) {
 TEST_F(Overtraining, IsInsufficientWithFewValuesOrNan) {
   const Outcome few = judgeFacts(lossesOf({5, 4, 3, 2}, {3, 2, 1}, 1));
   EXPECT_EQ(few.verdict, Verdict::Insufficient);
-  EXPECT_EQ(few.message,
-            "3 values of 'val_loss', but 4 are needed; 2 values of 'loss', but 3 are needed");
+  EXPECT_EQ(
+      few.message,
+      "3 values of 'val_loss', but 4 are needed; 2 means of 2 values of 'loss', but 3 are needed");
   EXPECT_FALSE(few.inputMissing);
   EXPECT_TRUE(judgeFacts(lossesOf({5, 4, 3, 2}, {}, 1)).inputMissing);
   EXPECT_EQ(judgeFacts(lossesOf({8, 7, 6, 5, 4, 3}, {1, std::nan(""), 0.5, 0.2}, 1)).verdict,

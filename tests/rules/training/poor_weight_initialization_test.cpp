@@ -20,20 +20,31 @@ class PoorWeightInitialization : public test::TensorRule {
   }
 };
 
-TEST_F(PoorWeightInitialization, LayersOfVeryDifferentVarianceFire) {
-  test::addValues(facts_, "fc1", "activations", 0, {-1, 1});  // variance 1
-  test::addValues(facts_, "fc2", "activations", 0, {-4, 4});
+TEST_F(PoorWeightInitialization, InputsOfVeryDifferentVarianceFire) {
+  test::addValues(facts_, "fc1", "relu_input", 0, {-1, 1});  // variance 1
+  test::addValues(facts_, "fc2", "relu_input", 0, {-4, 4});
   const Outcome outcome = judgeFacts(facts_);
   EXPECT_EQ(outcome.verdict, Verdict::Fired);
   EXPECT_EQ(outcome.message,
-            "the variances of the layers' activations are 1 to 16 in iteration 0, a ratio of 16");
+            "the variances of the inputs of activations are 1 to 16 in iteration 0, a ratio of 16");
   set("threshold", 16.0);
   EXPECT_EQ(verdict(), Verdict::Pass);
 }
 
+TEST_F(PoorWeightInitialization, OtherLayersMayDiffer) {
+  test::addValues(facts_, "fc1", "activations", 0, {-1, 1});
+  test::addValues(facts_, "softmax", "activations", 0, {0.01, 0.02});
+  EXPECT_EQ(verdict(), Verdict::Pass);
+}
+
 TEST_F(PoorWeightInitialization, ALayerWithoutVarianceFires) {
-  test::addValues(facts_, "fc1", "activations", 0, {0, 0});
-  EXPECT_EQ(verdict(), Verdict::Fired);
+  test::addValues(facts_, "fc1", "activations", 0, {-1, 1});
+  test::addValues(facts_, "loss", "activations", 0, {3});
+  EXPECT_EQ(verdict(), Verdict::Pass);
+  test::addValues(facts_, "fc2", "activations", 1, {2, 2});
+  const Outcome outcome = judgeFacts(facts_);
+  EXPECT_EQ(outcome.verdict, Verdict::Fired);
+  EXPECT_EQ(outcome.message, "fc2 (activations) has the variance 0 in iteration 1");
 }
 
 TEST_F(PoorWeightInitialization, OnlyNarrowGradientsFire) {

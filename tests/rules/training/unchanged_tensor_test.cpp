@@ -27,7 +27,8 @@ TEST_F(UnchangedTensor, OnesFireAtTheThirdRecording) {
   EXPECT_EQ(verdict(), Verdict::Insufficient);
   add(1, ones);
   EXPECT_EQ(verdict(), Verdict::Insufficient);
-  EXPECT_THAT(judgeFacts(facts_).message, HasSubstr("was recorded 2 times, but 3 are needed"));
+  EXPECT_THAT(judgeFacts(facts_).message,
+              HasSubstr("has 2 of the 3 recordings that are needed: record it more often"));
   add(2, ones);
   EXPECT_EQ(verdict(), Verdict::Fired);
   EXPECT_EQ(judgeFacts(facts_).message,
@@ -37,6 +38,7 @@ TEST_F(UnchangedTensor, OnesFireAtTheThirdRecording) {
 TEST_F(UnchangedTensor, ATensorSeenOnceNeverFires) {
   add(5, std::vector<double>(60, 1.0));
   EXPECT_EQ(verdict(), Verdict::Insufficient);
+  EXPECT_TRUE(judgeFacts(facts_).inputMissing);
 }
 
 TEST_F(UnchangedTensor, TheLastRecordingsCountWhateverTheirDistance) {

@@ -41,6 +41,7 @@ TEST_F(VanishingGradient, TheNewestRecordingCounts) {
   EXPECT_EQ(verdict(), Verdict::Fired);
   test::addValues(facts_, "a", "gradients", 4, {1, 1});
   EXPECT_EQ(verdict(), Verdict::Pass);
+  EXPECT_EQ(judgeFacts(facts_).window, "iterations 4-4");
 }
 
 TEST_F(VanishingGradient, ANanNeverPasses) {

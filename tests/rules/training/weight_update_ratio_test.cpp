@@ -87,6 +87,7 @@ TEST_F(WeightUpdateRatio, IsInsufficientWithOneRecordingANanOrAnUnreadableFile) 
   EXPECT_TRUE(judgeFacts(facts_).inputMissing);
   save(0, {3, 4});
   EXPECT_THAT(judgeFacts(facts_).message, HasSubstr("was recorded once, in iteration 0"));
+  EXPECT_TRUE(judgeFacts(facts_).inputMissing);
   save(1, {3, std::nan("")});
   EXPECT_EQ(verdict(), Verdict::Insufficient);
   save(2, {3, 5});
