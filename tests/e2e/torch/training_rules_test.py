@@ -62,6 +62,21 @@ class TrainingRules(RunTest):
         self.assertIn("relu", self.expect("zero_weights", "dead-relu", "fired")["message"])
         self.expect("healthy", "dead-relu", "pass")
 
+    def test_weights_of_zero_are_a_poor_initialisation(self):
+        self.expect("zero_weights", "poor-weight-initialization", "fired")
+        self.expect("relus", "poor-weight-initialization", "pass")
+
+    def test_no_rule_fires_on_a_healthy_training(self):
+        self.judge("healthy", "first-nan")
+        for plan in (PLAN, None):
+            if plan is None:  # the default: statistics of the first iteration
+                self.run_sonde(PYTHON, PROGRAM, "healthy", options=("-f", "--sources", "annotation,torch,tensor"))
+            checked = sonde("check", self.output, "--profile", "ci", "--format", "json")
+            results = json.loads(checked.stdout)["results"]
+            self.assertEqual([result["rule"] for result in results if result["verdict"] in ("fired", "error")], [])
+            self.assertEqual(checked.returncode, 0, checked.stdout)
+            self.assertIn("vanishing-gradient", [result["rule"] for result in results if result["verdict"] == "pass"])
+
     def test_a_tiny_learning_rate_changes_no_weight(self):
         self.expect("tiny_rate", "weight-update-ratio", "fired")
         self.expect("small_rate", "weight-update-ratio", "pass")
