@@ -1,5 +1,5 @@
 #include "rules/builtin/series.h"
-#include "rules/builtin/training/tensor_selection.h"
+#include "rules/builtin/training/tensor_judgement.h"
 #include "rules/builtin/training/training_rules.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,8 @@ double share(const std::optional<double>& left, const std::optional<double>& rig
     return std::numeric_limits<double>::infinity();
   if (!left || *left == *right)
     return 0;
-  return std::abs(*left - *right) / scale;
+  const double difference = std::abs(*left - *right) / scale;
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
 // The greatest difference of a statistic, as a share of its scale: l2, the greatest magnitude, the
@@ -234,20 +235,13 @@ std::vector<Finding> culpritsOf(const ReplicaGroup& group,
   return findings;
 }
 
-// The first recording with NaN or infinite elements: replicas that share it are not healthy.
-std::string nonFiniteIn(const ReplicaGroup& group, std::int64_t iteration) {
+// The first recording that no rule can judge: replicas that share it are not healthy.
+std::string unjudgeableIn(const ReplicaGroup& group, std::int64_t iteration) {
   for (const Replica& replica : group.replicas)
     for (const TensorSeries* series : replica.tensors)
-      if (const TensorFact* at = recordingIn(*series, iteration);
-          at != nullptr && at->nans + at->infs > 0)
-        return fmt::format(
-            "{} of {} has {} NaN and {} infinite elements in iteration {}, as the "
-            "other replicas have: see exploding-tensor",
-            nameOf(*series),
-            replica.process->name,
-            at->nans,
-            at->infs,
-            iteration);
+      if (const TensorFact* at = recordingIn(*series, iteration); at != nullptr && at->elements > 0)
+        if (const auto unclear = unjudgeable(*series, *at))
+          return fmt::format("{}: {}", replica.process->name, unclear->text);
   return "";
 }
 
@@ -266,7 +260,7 @@ std::vector<Finding> judgeGroup(const ReplicaGroup& group, double tolerance) {
   if (camps.size() > 1)
     return culpritsOf(group, camps, iterations, tolerance);
   outcome.window = windowOf(newest, newest);
-  if (outcome.message = nonFiniteIn(group, newest); !outcome.message.empty())
+  if (outcome.message = unjudgeableIn(group, newest); !outcome.message.empty())
     return {finding};
   outcome.verdict = Verdict::Pass;
   outcome.threshold = tolerance;

@@ -139,23 +139,33 @@ TensorJudgement judgeRelu(const ProcessView& view,
   const TensorFact& at = tensor.values.back();
   if (auto unclear = unjudgeable(*tensor.series, at))
     return *std::move(unclear);
-  if (*at.minimum < 0)
-    return unknown(*tensor.series,
-                   at,
-                   fmt::format("has negative elements, so it is not the result of a ReLU: set the "
-                               "parameter relu (now '{}')",
-                               parameters.text("relu")));
   const double active =
       static_cast<double>(at.elements - at.zeros) / static_cast<double>(at.elements);
   return judgeActivity(
       view, tensor, {[](double x) { return x > 0; }, {active, active}, "active"}, parameters);
 }
 
+bool isReluResult(const SelectedTensor& tensor) {
+  return tensor.values.back().minimum.value_or(0) >= 0;
+}
+
 Outcome judgeDeadRelu(const ProcessView& view, const Parameters& parameters) {
-  const auto tensors = newestValues(tensorsCalled(view, parameters.text("relu")), 1);
+  auto tensors = newestValues(tensorsCalled(view, parameters.text("relu")), 1);
   if (tensors.empty())
     return nobodyCalled(
         view, fmt::format("'{}'", parameters.text("relu")), "the results of the ReLUs");
+  const std::size_t called = tensors.size();
+  std::erase_if(tensors, [](const SelectedTensor& each) { return !isReluResult(each); });
+  if (tensors.empty()) {
+    Outcome outcome;
+    outcome.verdict = Verdict::Skipped;
+    outcome.message = fmt::format(
+        "{} tensors '{}' have negative elements: they are not results of "
+        "ReLUs",
+        called,
+        parameters.text("relu"));
+    return outcome;
+  }
   std::vector<TensorJudgement> found;
   for (const SelectedTensor& each : tensors)
     if (each.values.back().elements > 0)

@@ -3,6 +3,7 @@
 #include "rules/builtin/training/training_rules.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,15 @@ std::int64_t lastOfFirst(const ProcessView& view, std::int64_t steps) {
     last = step.number;
   }
   return last;
+}
+
+std::vector<SelectedTensor> ofCollection(const ProcessView& view, const std::string& pattern) {
+  std::vector<SelectedTensor> all;
+  for (const TensorSeries& series : view.process().tensors)
+    if (fnmatch(pattern.c_str(), series.collection.c_str(), 0) == 0)
+      if (const auto values = view.of(series); !values.empty())
+        all.push_back({&series, values});
+  return all;
 }
 
 std::vector<SelectedTensor> upTo(std::vector<SelectedTensor> tensors, std::int64_t last) {
@@ -191,7 +201,7 @@ Outcome judgeInitialization(const ProcessView& view, const Parameters& parameter
   const std::int64_t last = lastOfFirst(view, parameters.integer("steps"));
   const auto inputs = upTo(tensorsCalled(view, parameters.text("inputs")), last);
   const auto activations = upTo(selectedTensors(view, parameters), last);
-  const auto gradients = upTo(tensorsCalled(view, parameters.text("gradients")), last);
+  const auto gradients = upTo(ofCollection(view, parameters.text("gradients")), last);
   std::vector<SignOfInit> signs;
   for (auto& sign : {varianceSign(inputs, parameters.real("threshold")),
                      constantSign(activations),

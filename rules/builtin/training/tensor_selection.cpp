@@ -36,8 +36,9 @@ std::vector<SelectedTensor> selectedTensors(const ProcessView& view, const Param
 std::vector<SelectedTensor> tensorsCalled(const ProcessView& view, const std::string& pattern) {
   std::vector<SelectedTensor> called;
   for (const TensorSeries& series : view.process().tensors) {
-    if (fnmatch(pattern.c_str(), series.name.c_str(), FNM_CASEFOLD) != 0 &&
-        fnmatch(pattern.c_str(), series.collection.c_str(), FNM_CASEFOLD) != 0)
+    if (series.role == "weight" || series.role == "gradient" ||
+        (fnmatch(pattern.c_str(), series.name.c_str(), FNM_CASEFOLD) != 0 &&
+         fnmatch(pattern.c_str(), series.collection.c_str(), FNM_CASEFOLD) != 0))
       continue;
     if (const auto values = view.of(series); !values.empty())
       called.push_back({&series, values});

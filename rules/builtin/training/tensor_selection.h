@@ -23,8 +23,9 @@ struct SelectedTensor {
 // Those with a value in the view that both patterns match. Requires: tensorParameters().
 std::vector<SelectedTensor> selectedTensors(const ProcessView& view, const Parameters& parameters);
 
-// Those with a value in the view whose name or collection matches the shell pattern, whatever the
-// case.
+// Inputs, results and tensors of the program with a value in the view whose name or collection
+// matches the shell pattern, whatever the case. No weights and gradients: their names begin with
+// those of their layers.
 std::vector<SelectedTensor> tensorsCalled(const ProcessView& view, const std::string& pattern);
 
 // Only the last `count` values of each.

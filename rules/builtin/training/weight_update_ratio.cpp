@@ -106,9 +106,14 @@ TensorJudgement judgeUpdate(const ProcessView& view,
   if (before.elements != now.elements)
     return unknown(*tensor.series, now, "changed its number of elements");
   const Recordings recordings{tensor.series, &before, &now};
-  return before.file.empty() || now.file.empty()
-             ? judgeStatistics(recordings, parameters)
-             : judgeSaved(view.process().folder, recordings, parameters);
+  if (before.file.empty() || now.file.empty())
+    return judgeStatistics(recordings, parameters);
+  TensorJudgement exact = judgeSaved(view.process().folder, recordings, parameters);
+  if (exact.state != TensorState::Unknown)
+    return exact;
+  // Unreadable. Bounds from statistics hold all the same.
+  TensorJudgement bounds = judgeStatistics(recordings, parameters);
+  return bounds.state == TensorState::Unknown ? exact : bounds;
 }
 
 Outcome judgeUpdates(const ProcessView& view, const Parameters& parameters) {

@@ -83,7 +83,13 @@ TEST_F(DeadRelu, OtherTensorsAreNotTakenForReluResults) {
   EXPECT_TRUE(none.inputMissing);
   EXPECT_THAT(none.message, HasSubstr("no tensor or collection '*relu*'"));
   test::addValues(facts_, "leaky_relu", "activations", 0, {-1, 0});
-  EXPECT_THAT(judgeFacts(facts_).message, HasSubstr("it is not the result of a ReLU"));
+  EXPECT_EQ(verdict(), Verdict::Skipped);
+  EXPECT_THAT(judgeFacts(facts_).message, HasSubstr("1 tensors '*relu*' have negative elements"));
+  test::addValues(facts_, "prelu.weight", "weights", 0, {0, 0});
+  facts_.tensors.back().role = "weight";
+  EXPECT_EQ(verdict(), Verdict::Skipped);
+  test::addValues(facts_, "relu", "activations", 0, {1, 0});
+  EXPECT_EQ(verdict(), Verdict::Pass);
   test::addValues(facts_, "4", "relus", 0, {std::nan(""), 0});
   EXPECT_EQ(verdict(), Verdict::Insufficient);
 }

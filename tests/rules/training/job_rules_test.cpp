@@ -276,7 +276,8 @@ TEST_F(DivergingReplicas, EachStatisticCounts) {
       {"maximum", [](model::Tensor& t) { t.maximum = 3; }},
       {"zeros", [](model::Tensor& t) { t.zeros = 1; }},
       {"NaN", [](model::Tensor& t) { t.nans = 1; }},
-      {"infinite", [](model::Tensor& t) { t.infs = 1; }}};
+      {"infinite", [](model::Tensor& t) { t.infs = 1; }},
+      {"l2", [](model::Tensor& t) { t.l2 = HUGE_VAL; }}};
   for (const auto& [name, change] : changes) {
     file_ = folder_ / fmt::format("{}.sonde", name);
     trace_.emplace(file_);
@@ -321,7 +322,16 @@ TEST_F(DivergingReplicas, ANanThatAllShareNeverPasses) {
   }
   const CheckResult result = judgeOne();
   EXPECT_EQ(result.outcome.verdict, Verdict::Insufficient);
-  EXPECT_THAT(result.outcome.message, HasSubstr("w (weights) of rank 0 has 3 NaN"));
+  EXPECT_THAT(result.outcome.message, HasSubstr("rank 0: w (weights) has 3 NaN"));
+}
+
+TEST_F(DivergingReplicas, NormsThatOverflowedAlikeNeverPass) {
+  for (const std::int64_t rank : {0, 1}) {
+    auto tensor = tensorOf(addRank(rank), "w", 0);
+    tensor.l2 = HUGE_VAL;
+    trace_->add(tensor);
+  }
+  EXPECT_EQ(judgeOne().outcome.verdict, Verdict::Insufficient);
 }
 
 TEST_F(DivergingReplicas, OneProcessIsSkipped) {

@@ -95,6 +95,9 @@ TEST_F(WeightUpdateRatio, IsInsufficientWithOneRecordingANanOrAnUnreadableFile) 
   save(3, {3, 6});
   EXPECT_EQ(verdict(), Verdict::Pass);
   facts_.folder /= "elsewhere";
+  EXPECT_THAT(judgeFacts(facts_).message, HasSubstr("by at least"));  // by the statistics
+  EXPECT_EQ(verdict(), Verdict::Pass);
+  test::addValues(facts_, "w", "weights", 4, {3, 6}).file = "saved.npy";
   EXPECT_THAT(judgeFacts(facts_).message, HasSubstr("w (weights) cannot be read: cannot open"));
 }
 
