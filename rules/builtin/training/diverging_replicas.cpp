@@ -95,6 +95,7 @@ std::vector<ReplicaGroup> groupsOf(const RunFacts& run, const Parameters& parame
     groups[signature].replicas.push_back({process, std::move(series)});
   }
   std::vector<ReplicaGroup> all;
+  all.reserve(groups.size());
   for (auto& [signature, group] : groups)
     all.push_back(std::move(group));
   return all;
@@ -169,6 +170,7 @@ Camps campsOf(const ReplicaGroup& group, std::int64_t iteration, double toleranc
 
 std::vector<std::string> namesOf(const std::vector<const Replica*>& camp) {
   std::vector<std::string> names;
+  names.reserve(camp.size());
   for (const Replica* each : camp)
     names.push_back(each->process->name);
   return names;

@@ -134,6 +134,7 @@ Outcome judgeImages(const ProcessView& view, const Parameters& parameters) {
   if (images.empty())
     return noSuchInput(tensors, "has the four dimensions of images");
   std::vector<TensorJudgement> found;
+  found.reserve(images.size());
   for (const SelectedTensor& each : images)
     found.push_back(ImageMeans(view, each, parameters).judge());
   return conclude(images, std::move(found));

@@ -46,10 +46,11 @@ Outcome insufficientBecause(Outcome outcome, std::string message) {
   return outcome;
 }
 
+// Requires: not empty.
 Outcome judgeEvaluations(Outcome outcome,
                          std::span<const Evaluation> last,
                          const Parameters& parameters) {
-  const Evaluation* least = nullptr;
+  const Evaluation* least = &last.front();
   for (const Evaluation& each : last) {
     if (!std::isfinite(each.validation) || !std::isfinite(each.training) || each.training <= 0)
       return insufficientBecause(
@@ -61,7 +62,7 @@ Outcome judgeEvaluations(Outcome outcome,
                       parameters.text("training"),
                       each.training,
                       each.iteration));
-    if (least == nullptr || each.excess() < least->excess())
+    if (each.excess() < least->excess())
       least = &each;
   }
   outcome.value = least->excess();
@@ -160,6 +161,7 @@ Outcome judgeHistories(Outcome outcome, const std::vector<LossHistory>& historie
     return outcome;
   }
   std::vector<std::string> counts;
+  counts.reserve(histories.size());
   for (const LossHistory& history : histories)
     counts.push_back(fmt::format(
         "{} {}, but {} are needed", history.values.size(), history.what, history.patience + 1));
