@@ -256,8 +256,9 @@ RuleInfo checkInputImages() {
   info.summary = "input images are not normalised to mean 0";
   info.details =
       "Judges inputs of four dimensions. Takes the newest recordings with at least "
-      "`threshold_samples` images together. Fires if\n"
-      "the magnitude of the mean of any channel is above `threshold_mean`. Saved tensors give the "
+      "`threshold_samples` images together.\n"
+      "Fires if the magnitude of the mean of any channel is above `threshold_mean`. Saved tensors "
+      "give the "
       "means of the channels.\n"
       "Otherwise the mean of all decides if it is above; if it is not, and there are several "
       "channels, the verdict is\n"
