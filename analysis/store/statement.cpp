@@ -80,6 +80,15 @@ void Statement::reset() noexcept {
   sqlite3_reset(statement_);
 }
 
+int Statement::parameterCount() const noexcept {
+  return sqlite3_bind_parameter_count(statement_);
+}
+
+std::string Statement::parameterName(int parameter) const {
+  const char* const name = sqlite3_bind_parameter_name(statement_, parameter);
+  return name == nullptr ? std::string() : std::string(name + 1);
+}
+
 int Statement::columnCount() const noexcept {
   return sqlite3_column_count(statement_);
 }

@@ -63,6 +63,10 @@ class Statement {
   // Returns to before the first row. Bindings stay.
   void reset() noexcept;
 
+  int parameterCount() const noexcept;
+  // Without the character before it; empty: it has none.
+  std::string parameterName(int parameter) const;
+
   int columnCount() const noexcept;
   std::string columnName(int column) const;
   ColumnType columnType(int column) const noexcept;

@@ -1,6 +1,8 @@
 #include "rules/configuration/configuration.h"
 
 #include "base/suggest.h"
+#include "rules/configuration/place.h"
+#include "rules/configuration/sql_tables.h"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -19,6 +21,7 @@ namespace {
 constexpr std::string_view kRules = "rules";
 constexpr std::string_view kSuppress = "suppress";
 constexpr std::string_view kStop = "stop";
+constexpr std::string_view kSql = "sql";
 constexpr std::string_view kCommunication = "communication";
 constexpr std::string_view kProfiles[] = {"ci", "production", "performance"};
 
@@ -33,16 +36,7 @@ constexpr SignalWord kSignals[] = {{"SIGHUP", SIGHUP},
                                    {"SIGTERM", SIGTERM}};
 
 bool isTable(std::string_view key) {
-  return key == kRules || key == kSuppress || key == kStop || key == kCommunication;
-}
-
-Error at(const std::string& path, const toml::source_position& place, std::string_view message) {
-  return {ErrorCode::InvalidArgument,
-          fmt::format("{}:{}:{}: {}", path, place.line, place.column, message)};
-}
-
-Error at(const std::string& path, const toml::source_region& region, std::string_view message) {
-  return at(path, region.begin, message);
+  return key == kRules || key == kSuppress || key == kStop || key == kSql || key == kCommunication;
 }
 
 Result<void> checkProfile(std::string_view profile) {
@@ -120,8 +114,7 @@ Result<Severity> Reader::severityAt(const toml::node& node) const {
   const auto* text = node.as_string();
   const auto severity = text == nullptr ? std::nullopt : severityOf(text->get());
   if (!severity)
-    return at(
-        path_, node.source(), R"(a severity is expected: use "off", "info", "warning" or "error")");
+    return at(path_, node.source(), kSeverityExpected);
   return *severity;
 }
 
@@ -156,6 +149,9 @@ Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
                 key.source(),
                 fmt::format("unknown key '{}': put rules into a table [rules]", key.str()));
   const toml::node* node = file.get(kRules);
+  static const toml::table kNoRules;
+  if (node == nullptr && file.contains(kSql))
+    return &kNoRules;
   if (node == nullptr)
     return at(path_,
               toml::source_position{1, 1},
@@ -286,6 +282,8 @@ Result<Configuration> Reader::read(const toml::table& file) const {
     if (rule.severity != Severity::Off)
       configuration.rules.push_back(std::move(rule));
   }
+  if (const toml::node* const sql = file.get(kSql))
+    SONDE_TRY(readSqlTables(*sql, path_, fallback_, configuration));
   std::sort(configuration.rules.begin(),
             configuration.rules.end(),
             [](const auto& a, const auto& b) { return a.info->name < b.info->name; });

@@ -5,6 +5,11 @@
 //   step-outlier = "error"                       # off, info, warning or error
 //   loss-not-decreasing = { severity = "error", scalar = "train/loss", window = 200 }
 //
+//   [sql.long-kernels]                           # a rule in SQL: each row is a finding
+//   query = "SELECT 'rank ' || rank AS entity, max(dur_ns) AS value FROM v_kernel
+//            WHERE dur_ns > :limit GROUP BY rank"
+//   parameters = { limit = 1_000_000 }
+//
 //   [[suppress]]
 //   rule = "step-outlier"
 //   entity = "rank 3"                            # left out: all

@@ -8,6 +8,7 @@
 #include "rules/engine/verdict.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Configuration {
   std::vector<ConfiguredRule> rules;  // by name
   std::vector<Suppression> suppressions;
   StopSettings stop{};
+  std::vector<std::shared_ptr<const RuleInfo>> custom{};  // owns those of `rules` that users wrote
 };
 
 struct CheckResult {

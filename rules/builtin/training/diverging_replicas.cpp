@@ -323,19 +323,15 @@ RuleInfo divergingReplicas() {
   info.summary = "data-parallel ranks have different weights";
   info.details =
       "Ranks whose selected tensors have the same names and shapes are replicas. Their statistics "
-      "l2, "
-      "mean, minimum, maximum\n"
-      "and zeros must be equal up to the share `tolerance` in the newest iteration that all of "
-      "them "
-      "recorded. The mean is\n"
-      "compared with the mean magnitude, extremes with the greatest one, zeros with the number of "
-      "elements. "
-      "Fires for each rank that\n"
-      "differs from the majority, or for the job if there is none.\n"
-      "Shards of a tensor may look like replicas: with tensor parallelism or sharded weights "
-      "select "
-      "by `tensors` those that are\n"
-      "replicated.";
+      "l2, mean, minimum,\n"
+      "maximum and zeros must be equal up to the share `tolerance` in the newest iteration that "
+      "all of them recorded.\n"
+      "The mean is compared with the mean magnitude, extremes with the greatest one, zeros with "
+      "the number of elements.\n"
+      "Fires for each rank that differs from the majority, or for the job if there is none. Shards "
+      "of a tensor may look\n"
+      "like replicas: with tensor parallelism or sharded weights select by `tensors` those that "
+      "are replicated.";
   info.needs = "tensor";
   info.hint =
       "check that all ranks start from the same weights (same seed, or a broadcast), that "

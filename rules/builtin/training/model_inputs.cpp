@@ -258,11 +258,10 @@ RuleInfo checkInputImages() {
       "Judges inputs of four dimensions. Takes the newest recordings with at least "
       "`threshold_samples` images together.\n"
       "Fires if the magnitude of the mean of any channel is above `threshold_mean`. Saved tensors "
-      "give the "
-      "means of the channels.\n"
-      "Otherwise the mean of all decides if it is above; if it is not, and there are several "
-      "channels, the verdict is\n"
-      "insufficient, because theirs may cancel out.";
+      "give the means of the\n"
+      "channels. Otherwise the mean of all decides if it is above; if it is not, and there are "
+      "several channels, the\n"
+      "verdict is insufficient, because theirs may cancel out.";
   info.needs = "tensor";
   info.hint = "subtract the mean of each channel of the training data";
   info.next = {
