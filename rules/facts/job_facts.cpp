@@ -1,5 +1,7 @@
 #include "rules/facts/job_facts.h"
 
+#include "analysis/engine/statistics/statistics.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -31,6 +33,21 @@ Result<DeviceFacts> DeviceFacts::read(const store::Database& trace) {
   DeviceFacts facts;
   SONDE_TRY_ASSIGN(facts.list, RankList::read(trace));
   SONDE_TRY_ASSIGN(facts.summary, engine::device::summarise(trace, facts.list.ranks));
+  return facts;
+}
+
+Result<LagFacts> LagFacts::read(const store::Database& trace) {
+  LagFacts facts;
+  SONDE_TRY_ASSIGN(facts.list, RankList::read(trace));
+  SONDE_TRY_ASSIGN(const auto collectives, engine::device::readCollectives(trace));
+  facts.clocks = engine::device::checkClocks(collectives);
+  facts.lags = engine::device::lagsByIteration(collectives, facts.list.ranks);
+  std::vector<double> durations;
+  for (const metrics::RankProcess& rank : facts.list.ranks)
+    for (const metrics::IterationTime& each : rank.iterations)
+      durations.push_back(static_cast<double>(each.durNs));
+  if (!durations.empty())
+    facts.iterationNs = metrics::median(durations);
   return facts;
 }
 

@@ -36,6 +36,16 @@ struct DeviceFacts {
   static Result<DeviceFacts> read(const store::Database& trace);
 };
 
+// Who came late to collectives, iteration by iteration.
+struct LagFacts {
+  RankList list;
+  engine::device::ClockCheck clocks;
+  std::vector<engine::device::IterationLags> lags;
+  double iterationNs = 0;  // the median of all ranks; 0: there are none
+
+  static Result<LagFacts> read(const store::Database& trace);
+};
+
 // Time of ranks: computing, communicating, idle; by rank of `list`.
 struct TimeFacts {
   RankList list;

@@ -152,6 +152,44 @@ TEST_F(CollectiveRules, SmallMessagesCountAnIteration) {
             Verdict::Pass);
 }
 
+// Three ranks meet once an iteration of 1000 ns; `late` comes by `lagNs` later from `from` on.
+class LateRank : public CollectiveRules {
+ protected:
+  void run(int iterations, int late, int from, std::int64_t lagNs) {
+    ranks(3);
+    for (int i = 0; i < iterations; ++i)
+      for (int number = 0; number < 3; ++number) {
+        const std::int64_t at = 1000 * i;
+        step(ranks_[static_cast<std::size_t>(number)], i, {at, at + 1000});
+        const bool isLate = number == late && i >= from;
+        const std::int64_t jitter = (7 * i + 3 * number) % 5;
+        const std::int64_t begin = at + 300 + jitter + (isLate ? lagNs : 0);
+        call(number, {.seq = i}, begin, at + 800 - begin);
+      }
+  }
+};
+
+TEST_F(LateRank, IsNamedWithinThreeIterations) {
+  run(23, 1, 20, 200);
+  const CheckResult fired = judge("late-rank");
+  EXPECT_EQ(fired.outcome.verdict, Verdict::Fired);
+  EXPECT_EQ(fired.entity, "rank 1");
+  EXPECT_NEAR(*fired.outcome.value, 0.2, 0.01);
+  EXPECT_EQ(fired.outcome.window, "iterations 20-22");
+  EXPECT_EQ(verdict("late-rank", {{"max_share", 0.21}}), Verdict::Pass);
+  EXPECT_EQ(verdict("late-rank", {{"iterations", std::int64_t{4}}}), Verdict::Pass);
+}
+
+TEST_F(LateRank, ChanceIsNone) {
+  run(40, -1, 0, 0);
+  EXPECT_EQ(verdict("late-rank", {{"max_share", 0.0}}), Verdict::Pass);
+}
+
+TEST_F(LateRank, TwoIterationsAreInsufficient) {
+  run(2, 1, 0, 200);
+  EXPECT_EQ(verdict("late-rank"), Verdict::Insufficient);
+}
+
 // Each iteration of 1000 ns computes for 400 and communicates for `commNs`, from `beginNs` on.
 class ExposedCommunication : public test::RuleTrace {
  protected:

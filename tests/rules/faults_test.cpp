@@ -39,6 +39,8 @@ const std::vector<Kind> kKinds = {
     {Fault::Launches, "slow launches", "straggler", true, {"cudaLaunchKernel"}},
     {Fault::Pauses, "pauses", "straggler", true, {"gc"}},
     {Fault::Loading, "slow loading", "straggler", true, {"load"}},
+    {Fault::Device, "late by its device", "late-rank", true, {"of an iteration"}},
+    {Fault::Pauses, "late by pauses", "late-rank", true, {"of an iteration"}},
     {Fault::Stage, "slow stage", "straggler", true, {"forward", "backward"}},
     {Fault::SlowDown, "slower iterations", "iteration-time-change", false, {"longer"}},
     {Fault::Leak, "leak on a device", "gpu-memory-increase", false, {"grew"}},
@@ -133,6 +135,7 @@ TEST_F(Faults, HealthyJobsRaiseNoAlarm) {
   const Configuration ci = must(defaultConfiguration("ci"));
   Configuration slow = only("straggler");
   slow.rules.push_back(only("iteration-time-change").rules.front());
+  slow.rules.push_back(only("late-rank").rules.front());
   int alarms = 0;
   int slowAlarms = 0;
   int jobs = 0;
@@ -155,7 +158,8 @@ TEST_F(Faults, HealthyJobsRaiseNoAlarm) {
       ++jobs;
     }
   std::printf(
-      "%d healthy jobs: %d alarms of profile ci, %d of straggler and iteration-time-change\n",
+      "%d healthy jobs: %d alarms of profile ci, %d of straggler, late-rank and "
+      "iteration-time-change\n",
       jobs,
       alarms,
       slowAlarms);

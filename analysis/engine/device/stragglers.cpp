@@ -59,6 +59,18 @@ class Finder {
     }
   }
 
+  // Numbers that restart do so in another occurrence.
+  std::vector<IterationLags> lags() const {
+    std::map<IterationName, IterationLags> inTime;
+    for (const auto& [name, lags] : byIteration_)
+      if (lags.size() >= 2)
+        inTime[{name.second, name.first}] = {name.first, lags};
+    std::vector<IterationLags> all;
+    for (auto& [name, lags] : inTime)
+      all.push_back(std::move(lags));
+    return all;
+  }
+
   StragglerVerdict verdict(const ClockCheck& clocks) {
     for (const auto& [name, lags] : byIteration_)
       addIteration(lags);
@@ -169,6 +181,14 @@ class Finder {
 };
 
 }  // namespace
+
+std::vector<IterationLags> lagsByIteration(const std::vector<JoinedCollective>& collectives,
+                                           const std::vector<RankProcess>& processes) {
+  Finder finder(processes);
+  for (const JoinedCollective& collective : collectives)
+    finder.add(collective);
+  return finder.lags();
+}
 
 StragglerVerdict findStragglers(const std::vector<JoinedCollective>& collectives,
                                 const std::vector<RankProcess>& processes) {

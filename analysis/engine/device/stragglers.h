@@ -13,6 +13,7 @@
 #include "analysis/engine/metrics/ranks.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,16 @@ struct StragglerVerdict {
   std::vector<std::size_t> stragglers;  // places in `ranks`
   std::string reason;                   // of the verdict
 };
+
+// Lags of the ranks in one iteration.
+struct IterationLags {
+  std::int64_t number = 0;
+  std::map<std::int64_t, std::int64_t> ns;  // by process
+};
+
+// In the order of time. Leaves out iterations in which fewer than two ranks met.
+std::vector<IterationLags> lagsByIteration(const std::vector<JoinedCollective>& collectives,
+                                           const std::vector<metrics::RankProcess>& processes);
 
 StragglerVerdict findStragglers(const std::vector<JoinedCollective>& collectives,
                                 const std::vector<metrics::RankProcess>& processes);

@@ -3,7 +3,7 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> jobRules() {
-  return {hang(), straggler()};
+  return {hang(), lateRank(), straggler()};
 }
 
 }  // namespace sonde::rules

@@ -10,6 +10,7 @@ namespace sonde::rules {
 std::vector<RuleInfo> jobRules();
 
 RuleInfo hang();
+RuleInfo lateRank();
 RuleInfo straggler();
 
 }  // namespace sonde::rules
