@@ -131,6 +131,20 @@ TEST_F(LoadingRules, WithoutRecordsOfLoadingItIsInsufficient) {
   EXPECT_TRUE(judge("data-loader").outcome.inputMissing);
 }
 
+TEST_F(LoadingRules, TheFrameworksPartsAreDescribed) {
+  run(300);
+  const CheckResult result = judge("overall-framework-metrics");
+  EXPECT_EQ(result.outcome.verdict, Verdict::Pass);
+  EXPECT_DOUBLE_EQ(std::get<double>(result.outcome.evidence.at("data loading")), 0.3);
+  EXPECT_EQ(result.outcome.message,
+            "the median iteration takes 1 ms: other 70 %, data loading 30 %");
+}
+
+TEST_F(LoadingRules, WithoutIterationsThereAreNoParts) {
+  rank(0);
+  EXPECT_EQ(verdict("overall-framework-metrics"), Verdict::Insufficient);
+}
+
 class RecordingRules : public test::RuleTrace {};
 
 TEST_F(RecordingRules, LostRecordsCountAsAShare) {

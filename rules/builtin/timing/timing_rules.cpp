@@ -6,6 +6,7 @@ std::vector<RuleInfo> timingRules() {
   return {dataloader(),
           iterationTimeChange(),
           maxInitializationTime(),
+          overallFrameworkMetrics(),
           stalledTraining(),
           stepOutlier()};
 }

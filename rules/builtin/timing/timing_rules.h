@@ -12,6 +12,7 @@ std::vector<RuleInfo> timingRules();
 RuleInfo dataloader();
 RuleInfo iterationTimeChange();
 RuleInfo maxInitializationTime();
+RuleInfo overallFrameworkMetrics();
 RuleInfo stalledTraining();
 RuleInfo stepOutlier();
 
