@@ -1,11 +1,14 @@
 #include "analysis/ingest/import_job.h"
 
 #include "analysis/ingest/chakra/chakra_importer.h"
+#include "analysis/ingest/flight_recorder/flight_importer.h"
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/input/rank_in_name.h"
 #include "analysis/ingest/nsight/nsight_importer.h"
 #include "analysis/ingest/operations/operation_format.h"
 #include "analysis/ingest/operations/operation_importer.h"
+#include "analysis/ingest/pickle/json_values.h"
+#include "analysis/ingest/pickle/pickle_reader.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 #include "analysis/store/communication_kernels.h"
 #include "analysis/store/trace_file.h"
@@ -102,6 +105,8 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
   };
   if (isOperations)
     return importOperations(file, bytesRead);
+  if (format == FileFormat::Pickle || format == FileFormat::FlightRecorder)
+    return importDump(file, format, bytesRead);
   const auto named = ranksInNames_.find(file);
   const auto rank =
       named == ranksInNames_.end() ? model::OptionalInt() : model::OptionalInt(named->second);
@@ -144,6 +149,29 @@ Result<ImportedFile> ImportJob::importOperations(const fs::path& file, const Byt
   OperationImporter importer(writer_, scratch_, hostNameOf(file), bytesRead);
   importer.setLayout(layout_);
   return importer.import(std::move(source));
+}
+
+Result<ImportedFile> ImportJob::importDump(const fs::path& file,
+                                           FileFormat format,
+                                           const BytesRead& bytesRead) {
+  SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
+  SONDE_TRY_ASSIGN(std::string bytes, readWhole(std::move(source)));
+  bytesRead(sizeOf(file));
+  auto values = format == FileFormat::Pickle ? readPickle(std::move(bytes), file)
+                                             : readJsonValues(std::move(bytes), file);
+  if (!values)
+    return std::move(values).error();
+  const Value dump = values->root();
+  if (!isFlightDump(dump))
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format("'{}' is neither a dump of PyTorch's NCCL flight recorder nor a memory "
+                    "snapshot: give the file as PyTorch wrote it",
+                    file.string())};
+  const auto named = ranksInNames_.find(file);
+  const auto rank =
+      named == ranksInNames_.end() ? model::OptionalInt() : model::OptionalInt(named->second);
+  return FlightImporter(writer_, hostNameOf(file), groups_, rank).import(dump, file);
 }
 
 Result<void> ImportJob::addFile(const fs::path& file) {

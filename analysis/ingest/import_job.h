@@ -3,6 +3,7 @@
 // Owned by one import, on one thread.
 #pragma once
 
+#include "analysis/ingest/flight_recorder/flight_groups.h"
 #include "analysis/ingest/import/imported_file.h"
 #include "analysis/ingest/import_summary.h"
 #include "analysis/ingest/input/file_format.h"
@@ -50,6 +51,9 @@ class ImportJob {
   Result<ImportedFile> importFile(const std::filesystem::path& file, FileFormat format);
   Result<ImportedFile> importOperations(const std::filesystem::path& file,
                                         const BytesRead& bytesRead);
+  Result<ImportedFile> importDump(const std::filesystem::path& file,
+                                  FileFormat format,
+                                  const BytesRead& bytesRead);
   Result<bool> holdsOperations(const std::filesystem::path& file, FileFormat format) const;
   Result<void> checkRanks(const std::filesystem::path& file,
                           const std::set<std::int64_t>& ranks,
@@ -69,6 +73,7 @@ class ImportJob {
   std::map<std::int64_t, std::filesystem::path> ranks_;
   std::map<std::filesystem::path, std::int64_t> ranksInNames_;
   model::OptionalInt worldSize_{};
+  JobGroups groups_;  // of flight-recorder dumps
   struct Span {
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;

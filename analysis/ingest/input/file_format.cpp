@@ -2,21 +2,23 @@
 
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/input/other_tools.h"
+#include "analysis/ingest/input/torch_dumps.h"
 #include "base/shell_quote.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace sonde::ingest {
 namespace {
 
 constexpr std::size_t kHeadBytes = 512;
+constexpr std::size_t kMembersBytes = 64 << 10;  // enough for the first members of a JSON file
 constexpr std::string_view kSqlite{"SQLite format 3\0", 16};
 
 // Removes a varint from the front of `bytes`; unset: it is incomplete.
@@ -109,14 +111,19 @@ Result<void> checkMistakes(const std::filesystem::path& file, std::string_view h
 
 Result<FileFormat> formatOf(const std::filesystem::path& file) {
   SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
-  std::array<char, kHeadBytes> bytes{};
+  std::vector<char> bytes(kMembersBytes);
   const auto read = source.read(bytes);
-  const std::string_view head(bytes.data(), read ? *read : 0);
+  const std::string_view members(bytes.data(), read ? *read : 0);
+  const std::string_view head = members.substr(0, kHeadBytes);
   if (read)  // else an importer reports the error
     SONDE_TRY(checkMistakes(file, head));
   if (!head.starts_with(kSqlite)) {
     if (beginsLikeChakra(head) || isNamedLikeChakra(file))
       return FileFormat::Chakra;
+    if (beginsLikePickle(head))
+      return FileFormat::Pickle;
+    if (beginsLikeFlightRecorder(members))
+      return FileFormat::FlightRecorder;
     SONDE_TRY(checkOtherTools(file, head));
     return FileFormat::TraceEvents;
   }

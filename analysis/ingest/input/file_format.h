@@ -12,6 +12,8 @@ enum class FileFormat : std::uint8_t {
   TraceEvents,  // JSON; also the default
   Sqlite,
   Chakra,  // length-delimited messages; also a file with this suffix that is damaged at its begin
+  Pickle,
+  FlightRecorder,  // JSON
 };
 
 // Errors are ByteSource's. Unsupported: a known format that must be unpacked or exported first, or

@@ -42,17 +42,6 @@ bool isPerfetto(std::string_view head) noexcept {
                    static_cast<unsigned char>(packet.front())) != std::end(kTags);
 }
 
-bool isPickle(std::string_view head) noexcept {
-  constexpr char kFirstProtocol = 2;
-  constexpr char kLastProtocol = 5;
-  return head.size() > 1 && head[0] == '\x80' && head[1] >= kFirstProtocol &&
-         head[1] <= kLastProtocol;
-}
-
-bool holds(std::string_view head, std::string_view word) noexcept {
-  return head.find(word) != std::string_view::npos;
-}
-
 bool isNamed(const std::filesystem::path& file, std::string_view ending) {
   std::string name = file.filename().string();
   if (name.ends_with(".gz"))
@@ -67,20 +56,9 @@ bool looksLikeJson(std::string_view head) noexcept {
 
 }  // namespace
 
-const char* const kFlightRecorder =
-    "is a dump of PyTorch's NCCL flight recorder, which has collectives but no timeline: analyse "
-    "the dumps of all ranks with torchfrtrace (python -m "
-    "torch.distributed.flight_recorder.fr_trace), and import files of torch.profiler";
-
 std::string otherToolsFile(const std::filesystem::path& file, std::string_view head) {
   if (looksLikeJson(head))
     return {};
-  if (isPickle(head))
-    return holds(head, "pg_config") || holds(head, "collective_seq_id") ||
-                   file.filename().string().starts_with("nccl_trace")
-               ? kFlightRecorder
-               : "is a Python pickle: https://pytorch.org/memory_viz shows memory snapshots of "
-                 "PyTorch; import files of torch.profiler";
   if (isNamed(file, ".xplane.pb") || isXplane(head))
     return "is an XPlane profile of JAX, TensorFlow or PyTorch/XLA: import the NAME.trace.json.gz "
            "that its profiler writes into the same folder";

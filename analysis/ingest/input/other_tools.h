@@ -12,7 +12,4 @@ namespace sonde::ingest {
 // name: "is a Perfetto trace …: convert it with …". Empty: not a known one.
 std::string otherToolsFile(const std::filesystem::path& file, std::string_view head);
 
-// The same for a JSON dump of PyTorch's NCCL flight recorder, recognised by its members.
-extern const char* const kFlightRecorder;
-
 }  // namespace sonde::ingest

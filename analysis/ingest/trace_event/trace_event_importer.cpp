@@ -1,7 +1,6 @@
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
 #include "analysis/ingest/import/event_kinds.h"
-#include "analysis/ingest/input/other_tools.h"
 #include "analysis/ingest/trace_event/file_facts.h"
 #include "base/utf8.h"
 
@@ -91,7 +90,9 @@ Error TraceEventImporter::nothingIn(const std::string& file) const {
         "it is an execution trace of PyTorch: convert it with chakra_converter, and import the "
         "result";
   else if (hasGroups_ && hasEntries_)
-    what = fmt::format("it {}", kFlightRecorder);
+    what =
+        "it looks like a dump of PyTorch's NCCL flight recorder with other data before it: give "
+        "the file as PyTorch wrote it";
   else if (faults.events > 0)
     what = fmt::format("none of its {} events can be read; the first is {}", lost(), faults.first);
   else if (lost() > 0)
