@@ -25,7 +25,7 @@ constexpr std::string_view kOpenCalls =
     "depth";
 
 // Collectives that are not among the open calls. One that its communicator's abort ended is not
-// open.
+// open, and neither is one that ended at an unknown time.
 constexpr std::string_view kOpenCollectives =
     "SELECT c.process_id, 0, 0, 'collective', coalesce(m.backend, ''), c.op, c.start_ns, m.job_key,"
     " c.op, c.seq, c.bytes, c.peer, NULL, NULL, NULL, NULL FROM v_collective c"
@@ -33,7 +33,7 @@ constexpr std::string_view kOpenCollectives =
     " WHERE c.dur_ns IS NULL AND c.id NOT IN (SELECT collective_id FROM open_call WHERE"
     " collective_id IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM arg a JOIN string k ON k.id ="
     " a.key_id WHERE a.owner = 'collective' AND a.owner_id = c.id AND k.text IN ('aborted',"
-    " 'unfinished')) ORDER BY c.process_id, c.start_ns";
+    " 'completed', 'unfinished')) ORDER BY c.process_id, c.start_ns";
 
 constexpr std::string_view kLastCollectives =
     "SELECT c.process_id, coalesce(m.job_key, ''), c.op, c.seq, max(c.end_ns) FROM v_collective c"

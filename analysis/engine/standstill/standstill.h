@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,16 @@ struct LostHelper {
   std::int64_t endNs = 0;
 };
 
+// A rank that has not finished a collective that another member has finished. Only from dumps.
+struct Behind {
+  std::string name;
+  std::string group;
+  std::string op;
+  std::int64_t seq = 0;  // its oldest unfinished one
+  std::set<std::string> doneBy;
+  std::set<std::string> waiting;  // the other members that wait in a collective of the group
+};
+
 struct Standstill {
   std::int64_t sinceNs = 0;
   std::int64_t untilNs = 0;
@@ -112,6 +123,8 @@ struct Standstill {
   std::vector<Rendezvous> rendezvous;  // those that a member has not entered first, then the oldest
   std::vector<Deadlock> deadlocks;
   std::vector<LostHelper> lostHelpers;
+  std::vector<Behind> behind;
+  bool isDump = false;  // from dumps, which do not say since when
 };
 
 // Unset if the job made progress until the end, ended by itself, or the trace has no open calls.

@@ -1,3 +1,4 @@
+#include "analysis/engine/standstill/dumps.h"
 #include "analysis/store/read_rows.h"
 #include "rules/builtin/communication/communication_rules.h"
 
@@ -19,11 +20,13 @@ struct CallRow {
   std::string name;  // of the rank
   std::string op;
   std::string dtype;  // empty: unknown
-  std::optional<std::int64_t> bytes;
+  std::string size;   // empty: unknown, or ranks may differ in it
   std::optional<std::int64_t> root;
+  std::string state;  // only in dumps
   std::optional<std::int64_t> startNs;
+  std::int64_t part = 1;  // of a coalesced call, whose parts have one number
 
-  SONDE_COLUMNS(jobKey, seq, name, op, dtype, bytes, root, startNs)
+  SONDE_COLUMNS(jobKey, seq, name, op, dtype, size, root, state, startNs, part)
 };
 
 // Only collectives in which the parts of some ranks differ.
@@ -37,7 +40,40 @@ constexpr std::string_view kDiffering =
     " count(DISTINCT nullif(dtype, '')) > 1 OR count(DISTINCT root) > 1 OR"
     " (count(DISTINCT bytes) > 1 AND max(op) NOT LIKE 'neighbor%') ORDER BY min(start_ns) LIMIT "
     "1000)"
-    " SELECT part.* FROM part JOIN odd USING (job_key, seq) ORDER BY job_key, seq, name";
+    " SELECT part.job_key, part.seq, name, op, dtype, coalesce(bytes || ' bytes', '') AS size, "
+    "root,"
+    " '' AS state, start_ns, 1 AS part FROM part JOIN odd USING (job_key, seq) ORDER BY job_key,"
+    " seq, name";
+
+// The same for dumps of PyTorch's flight recorder, which have shapes and states. Ranks may differ
+// in their shapes in an all-to-all, in the inputs of a scatter and in the outputs of a gather, and
+// the types of tensors that only some of them have.
+constexpr std::string_view kDifferingDumps =
+    "WITH entry AS (SELECT m.job_key, c.seq, c.op, c.root, c.start_ns, c.id, c.process_id, CASE "
+    "WHEN"
+    " p.rank IS NULL THEN 'process ' || p.id ELSE 'rank ' || p.rank END AS name,"
+    " trim(a.value ->> '$.input_dtypes', '[]\"') AS in_type,"
+    " trim(a.value ->> '$.output_dtypes', '[]\"') AS out_type,"
+    " a.value ->> '$.input_sizes' AS in_size, a.value ->> '$.output_sizes' AS out_size,"
+    " CASE WHEN c.op IN ('broadcast', 'reduce', 'gather', 'scatter') THEN '' WHEN a.value ->>"
+    " '$.state' = 'completed' THEN 'finished' ELSE 'unfinished' END AS state,"
+    " row_number() OVER (PARTITION BY c.communicator_id, c.seq ORDER BY c.id) AS part"
+    " FROM collective c JOIN communicator m ON m.id = c.communicator_id JOIN process p ON p.id ="
+    " c.process_id JOIN arg a ON a.owner = 'collective' AND a.owner_id = c.id JOIN string k ON k.id"
+    " = a.key_id AND k.text = 'args' WHERE c.seq IS NOT NULL AND c.op NOT IN ('send', 'receive')),"
+    " part AS (SELECT job_key, seq, name, op, root, start_ns, part,"
+    " iif(op IN ('scatter', 'broadcast') OR coalesce(in_type, '') = '', '', in_type || ' in')"
+    " || iif(op = 'gather' OR coalesce(out_type, '') = '', '', ' ' || out_type || ' out') AS dtype,"
+    " iif(op IN ('alltoall', 'scatter') OR coalesce(in_size, '[]') IN ('[[]]', '[]'), '', in_size"
+    " || ' in') || iif(op IN ('alltoall', 'gather') OR coalesce(out_size, '[]') IN ('[[]]', '[]'),"
+    " '', ' ' || out_size || ' out') AS size,"
+    " state FROM entry),"
+    " odd AS (SELECT job_key, seq, part FROM part GROUP BY job_key, seq, part HAVING count(DISTINCT"
+    " op) > 1 OR count(DISTINCT nullif(dtype, '')) > 1 OR count(DISTINCT nullif(size, '')) > 1 OR"
+    " count(DISTINCT root) > 1 OR count(DISTINCT nullif(state, '')) > 1 ORDER BY min(start_ns) "
+    "LIMIT 1000)"
+    " SELECT job_key, seq, name, op, dtype, size, root, state, start_ns, part FROM part JOIN odd"
+    " USING (job_key, seq, part) ORDER BY job_key, seq, part, name";
 
 constexpr std::string_view kCount =
     "SELECT count(*) FROM (SELECT 1 FROM collective c JOIN communicator m ON m.id ="
@@ -52,12 +88,10 @@ struct Aspect {
 constexpr Aspect kAspects[] = {
     {"operation", [](const CallRow& call) { return call.op; }},
     {"type", [](const CallRow& call) { return call.dtype; }},
-    {"size",
-     [](const CallRow& call) {
-       return call.bytes ? fmt::format("{} bytes", *call.bytes) : std::string();
-     }},
+    {"size", [](const CallRow& call) { return call.size; }},
     {"root",
      [](const CallRow& call) { return call.root ? fmt::format("{}", *call.root) : std::string(); }},
+    {"state", [](const CallRow& call) { return call.state; }},
 };
 
 struct Odd {
@@ -118,7 +152,7 @@ std::vector<Mismatch> mismatchesOf(const std::vector<CallRow>& rows) {
   for (std::size_t begin = 0; begin < rows.size();) {
     std::size_t end = begin;
     while (end < rows.size() && rows[end].jobKey == rows[begin].jobKey &&
-           rows[end].seq == rows[begin].seq)
+           rows[end].seq == rows[begin].seq && rows[end].part == rows[begin].part)
       ++end;
     std::vector<CallRow> calls(rows.begin() + static_cast<std::ptrdiff_t>(begin),
                                rows.begin() + static_cast<std::ptrdiff_t>(end));
@@ -181,7 +215,9 @@ Result<std::vector<Finding>> judgeMismatch(Facts& facts, const Parameters&) {
     }
     return std::vector{std::move(whole)};
   }
-  SONDE_TRY_ASSIGN(const auto rows, store::readAll<CallRow>(facts.trace(), kDiffering));
+  SONDE_TRY_ASSIGN(const bool isDump, engine::standstill::holdsDumps(facts.trace()));
+  SONDE_TRY_ASSIGN(const auto rows,
+                   store::readAll<CallRow>(facts.trace(), isDump ? kDifferingDumps : kDiffering));
   const std::vector<Mismatch> found = mismatchesOf(rows);
   if (found.empty()) {
     whole.outcome.verdict = Verdict::Pass;
@@ -210,7 +246,11 @@ RuleInfo collectiveMismatch() {
       "elements, size and root must be\n"
       "the same. There is a finding for each rank that differs from most others; without a "
       "majority for all of them. The\n"
-      "message is about the first such collective.";
+      "message is about the first such collective. In dumps of PyTorch's NCCL flight recorder the "
+      "shapes are compared, and\n"
+      "whether the collective has finished; shapes may differ in an all-to-all, in the inputs of a "
+      "scatter and the outputs\n"
+      "of a gather.";
   info.needs = "gloo,nccl,mpi";
   info.hint =
       "look for a branch that depends on the rank or on data, or a last batch of another size";

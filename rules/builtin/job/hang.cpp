@@ -1,3 +1,4 @@
+#include "analysis/engine/standstill/dumps.h"
 #include "analysis/engine/standstill/open_work.h"
 #include "analysis/engine/standstill/standstill.h"
 #include "rules/builtin/job/job_rules.h"
@@ -40,31 +41,42 @@ Result<bool> hasJustProgressed(Facts& facts, double thresholdNs) {
   });
 }
 
-std::string describe(const OpenCall& call, std::int64_t untilNs) {
+// The end of the recording; unset for dumps, which do not say when they were written.
+std::optional<std::int64_t> endOf(const Standstill& found) {
+  return found.isDump ? std::nullopt : std::optional(found.untilNs);
+}
+
+std::string describe(const OpenCall& call, std::optional<std::int64_t> untilNs) {
   std::string name =
       call.kind == "collective" && call.seq ? fmt::format("{} {}", call.op, *call.seq) : call.name;
   if (call.peer)
     name += fmt::format(" with rank {}", *call.peer);
+  if (!untilNs)
+    return fmt::format("{} {}", call.kind, name);
   return fmt::format("{} {} since {:.1f} s",
                      call.kind,
                      name,
-                     static_cast<double>(untilNs - call.sinceNs) / kNsPerSecond);
+                     static_cast<double>(*untilNs - call.sinceNs) / kNsPerSecond);
 }
 
-std::vector<std::string> openCallsOf(const RankState& rank, std::int64_t untilNs) {
+std::vector<std::string> openCallsOf(const RankState& rank, std::optional<std::int64_t> untilNs) {
   std::vector<std::string> calls;
   for (const OpenCall& call : rank.open)
     calls.push_back(describe(call, untilNs));
   return calls;
 }
 
-std::string stateOf(const RankState& rank, std::int64_t untilNs) {
+std::string stateOf(const RankState& rank, std::optional<std::int64_t> untilNs) {
   const bool isKilled = rank.state == "signalled";
   const std::string killed = fmt::format("signal {} killed it", rank.exitSignal.value_or(0));
   if (rank.state == "exited")
     return "it has ended";
+  if (rank.open.empty() && !untilNs)
+    return "its dump has no unfinished call";
   if (rank.open.empty())
     return isKilled ? killed : "it is in no recorded call";
+  if (!untilNs)
+    return fmt::format("its oldest unfinished call is {}", describe(rank.open.front(), untilNs));
   // The innermost call of its first thread.
   std::size_t innermost = 0;
   while (innermost + 1 < rank.open.size() &&
@@ -107,12 +119,37 @@ std::string whoWaits(const std::vector<std::string>& waiting) {
                      waiting.size() - kShown);
 }
 
+const engine::standstill::Behind* behindOf(const Standstill& found, const std::string& name) {
+  const auto behind = std::find_if(found.behind.begin(), found.behind.end(), [&](const auto& each) {
+    return each.name == name;
+  });
+  return behind == found.behind.end() ? nullptr : &*behind;
+}
+
+void addBehind(const engine::standstill::Behind& behind, Outcome& outcome) {
+  const std::vector<std::string> doneBy(behind.doneBy.begin(), behind.doneBy.end());
+  outcome.evidence["collective"] = behind.op;
+  outcome.evidence["group"] = behind.group;
+  outcome.evidence["seq"] = behind.seq;
+  outcome.evidence["finished_by"] = doneBy;
+  outcome.message = fmt::format(
+      "has not finished {} {}, which {} finished", behind.op, behind.seq, whoWaits(doneBy));
+}
+
+std::string howLong(const Standstill& found, double stillSeconds) {
+  return found.isDump ? std::string("the job stood still when the dumps were written")
+                      : fmt::format("the job has stood still for {:.1f} s", stillSeconds);
+}
+
 Finding culpritFinding(const Standstill& found, const Culprit& culprit, double stillSeconds) {
   Finding finding = hangFinding(Verdict::Fired, "");
   finding.entity = culprit.name;
   Outcome& outcome = finding.outcome;
   std::string message;
-  if (const Rendezvous* const missed = missedBy(found, culprit.name)) {
+  if (const auto* const behind = behindOf(found, culprit.name)) {
+    addBehind(*behind, outcome);
+    message = outcome.message;
+  } else if (const Rendezvous* const missed = missedBy(found, culprit.name)) {
     addRendezvous(*missed, outcome);
     message = fmt::format(
         "has not entered {}{}", missed->op, missed->seq ? fmt::format(" {}", *missed->seq) : "");
@@ -125,10 +162,10 @@ Finding culpritFinding(const Standstill& found, const Culprit& culprit, double s
     message += fmt::format("; {} {} for it",
                            whoWaits(culprit.waiting),
                            culprit.waiting.size() == 1 ? "waits" : "wait");
-  message += fmt::format("; the job has stood still for {:.1f} s", stillSeconds);
+  message += "; " + howLong(found, stillSeconds);
   if (const RankState* const rank = findRank(found, culprit.name)) {
-    message += "; " + stateOf(*rank, found.untilNs);
-    outcome.evidence["open_calls"] = openCallsOf(*rank, found.untilNs);
+    message += "; " + stateOf(*rank, endOf(found));
+    outcome.evidence["open_calls"] = openCallsOf(*rank, endOf(found));
     if (rank->last)
       outcome.evidence["last_collective"] =
           fmt::format("{} {}", rank->last->op, rank->last->seq.value_or(-1));
@@ -145,7 +182,7 @@ Finding jobFinding(const Standstill& found, double stillSeconds) {
   Finding finding = hangFinding(Verdict::Fired, "");
   std::vector<std::string> ranks;
   for (const RankState& rank : found.ranks)
-    ranks.push_back(fmt::format("{}: {}", rank.name, stateOf(rank, found.untilNs)));
+    ranks.push_back(fmt::format("{}: {}", rank.name, stateOf(rank, endOf(found))));
   finding.outcome.evidence["ranks"] = ranks;
   std::string what = "and no record says who is waited for";
   if (!found.rendezvous.empty()) {
@@ -157,8 +194,7 @@ Finding jobFinding(const Standstill& found, double stillSeconds) {
                              one.op,
                              one.seq.value_or(-1));
   }
-  finding.outcome.message =
-      fmt::format("the job has stood still for {:.1f} s {}", stillSeconds, what);
+  finding.outcome.message = fmt::format("{} {}", howLong(found, stillSeconds), what);
   return finding;
 }
 
@@ -170,12 +206,22 @@ std::vector<Finding> findingsOf(const Standstill& found, double thresholdSeconds
   if (findings.empty())
     findings.push_back(jobFinding(found, stillSeconds));
   for (Finding& finding : findings) {
-    finding.outcome.value = stillSeconds;
-    finding.outcome.threshold = thresholdSeconds;
+    if (!found.isDump) {
+      finding.outcome.value = stillSeconds;
+      finding.outcome.threshold = thresholdSeconds;
+    }
     finding.outcome.samples = static_cast<std::int64_t>(found.ranks.size());
     finding.outcome.time = TimeRange{found.sinceNs, found.untilNs};
   }
   return findings;
+}
+
+Result<std::vector<Finding>> judgeDumps(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const auto found, engine::standstill::readDumps(trace));
+  if (!found)
+    return std::vector{
+        hangFinding(Verdict::Pass, "no rank's dump has an unfinished collective or message")};
+  return findingsOf(*found, 0);
 }
 
 Result<std::vector<Finding>> judgeHang(Facts& facts, const Parameters& parameters) {
@@ -186,6 +232,9 @@ Result<std::vector<Finding>> judgeHang(Facts& facts, const Parameters& parameter
       trace.queryInteger("SELECT EXISTS (SELECT 1 FROM process WHERE start_time IS NOT "
                          "NULL) AND EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
                          "'v_open_call')"));
+  SONDE_TRY_ASSIGN(const bool isDump, engine::standstill::holdsDumps(trace));
+  if (isDump)
+    return judgeDumps(trace);
   if (isRecording == 0) {
     Finding finding = hangFinding(
         Verdict::Insufficient,

@@ -35,6 +35,12 @@ Edges edgesOf(const Standstill& found) {
       if (call.peer && (call.kind == "receive" || call.kind == "send" || call.op == "send" ||
                         call.op == "receive"))
         edges[rank.name].insert(fmt::format("rank {}", *call.peer));
+  // A rank that is behind waits for nobody: the others have done their part.
+  for (const engine::standstill::Behind& behind : found.behind)
+    edges.erase(behind.name);
+  for (const engine::standstill::Behind& behind : found.behind)
+    for (const std::string& waiter : behind.waiting)
+      edges[waiter].insert(behind.name);
   return edges;
 }
 
@@ -73,6 +79,8 @@ std::vector<Culprit> culpritsOf(const Standstill& found) {
       if (waiter != name)
         culprit.waiting.push_back(waiter);
     }
+  for (const engine::standstill::Behind& behind : found.behind)
+    sinks[behind.name].name = behind.name;
   std::vector<Culprit> culprits;
   for (auto& [name, culprit] : sinks.empty() ? circles : sinks)
     culprits.push_back(std::move(culprit));

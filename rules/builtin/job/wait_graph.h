@@ -1,8 +1,9 @@
 // Who keeps a job that stands still from going on. Plain functions; any thread.
 //
 // A rank waits for the members that have not entered its collective, and for the other end of its
-// message. Culprits are those that others wait for, directly or not, and that wait for nobody. If
-// there are none, they are the ranks that wait for each other in a circle.
+// message. A rank that is behind waits for nobody. Culprits are those that others wait for,
+// directly or not, and that wait for nobody. If there are none, they are the ranks that wait for
+// each other in a circle.
 #pragma once
 
 #include "analysis/engine/standstill/standstill.h"

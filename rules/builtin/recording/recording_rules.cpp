@@ -19,7 +19,9 @@ struct LossRow {
 };
 
 constexpr std::string_view kLosses =
-    "SELECT probe, kind, reason, sum(count) AS count FROM loss GROUP BY probe, kind, reason"
+    "SELECT probe, kind, reason, sum(count) AS count FROM loss WHERE NOT (probe = 'import' AND "
+    "reason ="
+    " 'ring') GROUP BY probe, kind, reason"
     " ORDER BY count DESC";
 constexpr std::string_view kRecords =
     "SELECT (SELECT count(*) FROM slice) + (SELECT count(*) FROM kernel) + (SELECT count(*) FROM "
