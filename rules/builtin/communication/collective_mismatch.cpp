@@ -47,7 +47,8 @@ constexpr std::string_view kDiffering =
 
 // The same for dumps of PyTorch's flight recorder, which have shapes and states. Ranks may differ
 // in their shapes in an all-to-all, in the inputs of a scatter and in the outputs of a gather, and
-// the types of tensors that only some of them have.
+// the types of tensors that only some of them have. The parts of a coalesced call are numbered from
+// the last: the ring may have dropped the first.
 constexpr std::string_view kDifferingDumps =
     "WITH entry AS (SELECT m.job_key, c.seq, c.op, c.root, c.start_ns, c.id, c.process_id, CASE "
     "WHEN"
@@ -57,7 +58,7 @@ constexpr std::string_view kDifferingDumps =
     " a.value ->> '$.input_sizes' AS in_size, a.value ->> '$.output_sizes' AS out_size,"
     " CASE WHEN c.op IN ('broadcast', 'reduce', 'gather', 'scatter') THEN '' WHEN a.value ->>"
     " '$.state' = 'completed' THEN 'finished' ELSE 'unfinished' END AS state,"
-    " row_number() OVER (PARTITION BY c.communicator_id, c.seq ORDER BY c.id) AS part"
+    " row_number() OVER (PARTITION BY c.communicator_id, c.seq ORDER BY c.id DESC) AS part"
     " FROM collective c JOIN communicator m ON m.id = c.communicator_id JOIN process p ON p.id ="
     " c.process_id JOIN arg a ON a.owner = 'collective' AND a.owner_id = c.id JOIN string k ON k.id"
     " = a.key_id AND k.text = 'args' WHERE c.seq IS NOT NULL AND c.op NOT IN ('send', 'receive')),"
