@@ -4,6 +4,7 @@
 #include "analysis/ingest/flight_recorder/flight_importer.h"
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/input/rank_in_name.h"
+#include "analysis/ingest/memory_snapshot/snapshot_importer.h"
 #include "analysis/ingest/nsight/nsight_importer.h"
 #include "analysis/ingest/operations/operation_format.h"
 #include "analysis/ingest/operations/operation_importer.h"
@@ -162,15 +163,17 @@ Result<ImportedFile> ImportJob::importDump(const fs::path& file,
   if (!values)
     return std::move(values).error();
   const Value dump = values->root();
+  const auto named = ranksInNames_.find(file);
+  const auto rank =
+      named == ranksInNames_.end() ? model::OptionalInt() : model::OptionalInt(named->second);
+  if (isMemorySnapshot(dump))
+    return SnapshotImporter(writer_, hostNameOf(file), rank).import(dump, file.string());
   if (!isFlightDump(dump))
     return Error{
         ErrorCode::Unsupported,
         fmt::format("'{}' is neither a dump of PyTorch's NCCL flight recorder nor a memory "
                     "snapshot: give the file as PyTorch wrote it",
                     file.string())};
-  const auto named = ranksInNames_.find(file);
-  const auto rank =
-      named == ranksInNames_.end() ? model::OptionalInt() : model::OptionalInt(named->second);
   return FlightImporter(writer_, hostNameOf(file), groups_, rank).import(dump, file);
 }
 
