@@ -12,10 +12,12 @@ constexpr std::uint64_t kFarEntry = 64;
 }  // namespace
 
 Result<void> PickleStack::push(Node node) {
-  if (node == ValueTree::kFull || !tree_.reserve(kStackEntry))
+  const bool isHigher = stack_.size() == mostNodes_;
+  if (node == ValueTree::kFull || (isHigher && !tree_.reserve(kStackEntry)))
     return input_.failed("needs more memory than Sonde grants a file of this size",
                          "give a dump with fewer entries");
   stack_.push_back(node);
+  mostNodes_ += isHigher ? 1 : 0;
   return {};
 }
 
@@ -90,8 +92,10 @@ Result<void> PickleStack::makeTuple(std::size_t size) {
 }
 
 Result<void> PickleStack::mark() {
-  if (!tree_.reserve(kMark))
+  const bool isHigher = marks_.size() == mostMarks_;
+  if (isHigher && !tree_.reserve(kMark))
     return push(ValueTree::kFull);
+  mostMarks_ += isHigher ? 1 : 0;
   marks_.push_back(stack_.size());
   return {};
 }

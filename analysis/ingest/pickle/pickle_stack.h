@@ -50,6 +50,8 @@ class PickleStack {
   const PickleInput& input_;
   std::vector<Node> stack_;
   std::vector<std::size_t> marks_;                   // stack sizes
+  std::size_t mostNodes_ = 0;                        // for which memory is reserved
+  std::size_t mostMarks_ = 0;                        // the same
   std::vector<Node> memo_;                           // of indices without gaps
   std::unordered_map<std::uint64_t, Node> farMemo_;  // of all others
 };

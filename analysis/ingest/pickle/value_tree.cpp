@@ -82,10 +82,8 @@ bool ValueTree::reserve(std::uint64_t bytes) noexcept {
   return true;
 }
 
-// A vector that grows needs up to three times its content for a moment: the old and the new one.
 ValueTree::Node ValueTree::add(const Stored& node) {
-  constexpr std::uint64_t kGrowth = 3;
-  if (nodes_.size() >= kFull || !reserve(kGrowth * sizeof(Stored)))
+  if (nodes_.size() >= kFull || !reserve(sizeof(Stored)))
     return kFull;
   nodes_.push_back(node);
   return static_cast<Node>(nodes_.size() - 1);

@@ -117,7 +117,7 @@ class ValueTree {
   std::unique_ptr<const std::string> content_;  // its place stays when the tree moves
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
-  std::vector<Stored> nodes_;
+  std::deque<Stored> nodes_;
   std::deque<std::vector<Node>> containers_;
   std::deque<std::string> texts_;
   std::array<Node, 3> constants_{kFull, kFull, kFull};  // None, False, True

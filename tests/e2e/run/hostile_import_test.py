@@ -193,6 +193,23 @@ class HostileImport(unittest.TestCase):
             with self.subTest(key=key):
                 self.imported(self.file(HEAD + GOOD + f'], "{key}": {text}}}'), 1)
 
+    def test_pickles_load_no_code_and_take_no_memory_that_they_claim(self):
+        mark = self.folder / "mark"
+        for name, content, *words in (
+                ("global", f"\x80\x02cos\nsystem\n(S'touch {mark}'\ntR.", "opcode GLOBAL at byte 2", "code"),
+                ("reduce", b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", "opcode STACK_GLOBAL at byte 14"),
+                ("length", b"\x80\x02X\xff\xff\xff\x7fabc.", "opcode BINUNICODE at byte 2 needs 2147483647 bytes"),
+                ("memo", b"\x80\x02Nr\xff\xff\xff\xffj\xfe\xff\xff\xff.", "refers to value 4294967294"),
+                ("deep", b"\x80\x02" + b"]" * 1_000_000 + b"a" * 999_999 + b".", "more than 1000 deep"),
+                ("tuples", b"\x80\x02(" + b")" * 2_000_000 + b"t.", "needs more memory"),
+                ("itself", b"\x80\x02]q\x01h\x01a.", "contains itself"),
+                ("opcode", b"\x80\x02\x7f.", "byte 2 is 0x7f"),
+                ("no dump", b"\x80\x02}.", "neither a dump of PyTorch's NCCL flight recorder nor a memory snapshot")):
+            with self.subTest(name):
+                content = content.encode("latin-1") if isinstance(content, str) else content
+                self.refused(self.file(content, name), *words)
+        self.assertFalse(mark.exists())
+
     def test_memory_that_runs_out_is_said_and_leaves_nothing(self):
         global MOST_MEMORY
         self.addCleanup(globals().__setitem__, "MOST_MEMORY", MOST_MEMORY)

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <random>
 #include <string>
 
 namespace sonde::ingest {
@@ -183,6 +184,18 @@ TEST(PickleReader, EachCutIsAnError) {
   for (const auto& [protocol, pickle] : test::pythonPickles())
     for (std::size_t size = 0; size < pickle.size(); ++size)
       EXPECT_FALSE(readPickle(pickle.substr(0, size), "dump")) << protocol << " cut at " << size;
+}
+
+TEST(PickleReader, ChangedBytesAreReadOrRefused) {
+  std::mt19937 random(20'260'701);
+  for (const auto& [protocol, whole] : test::pythonPickles())
+    for (int round = 0; round < 4000; ++round) {
+      std::string pickle = whole;
+      for (auto change = random() % 4; change < 4; ++change)
+        pickle[random() % pickle.size()] = static_cast<char>(random());
+      const auto tree = readPickle(pickle, "dump");
+      EXPECT_TRUE(tree || !tree.error().message.empty());
+    }
 }
 
 // Small files that ask for much memory: the limit for files of this size is 16 MiB.
