@@ -1,20 +1,18 @@
 #include "analysis/engine/diff/diff.h"
 #include "analysis/engine/diff/iteration_times.h"
+#include "analysis/engine/diff/run_files.h"
 #include "analysis/engine/diff/run_times.h"
 #include "analysis/store/trace_file.h"
 #include "cli/diff/diff_output.h"
-#include "cli/diff/diff_runs.h"
 #include "cli/shell/command.h"
 #include "cli/shell/communication_options.h"
 #include "cli/shell/correction_options.h"
 #include "cli/shell/progress_bar.h"
-#include "cli/text/named_flags.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/table.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -27,14 +25,6 @@ namespace sonde::cli {
 namespace {
 
 namespace diff = engine::diff;
-
-constexpr std::array<NamedFlag<diff::Dimensions>, 6> kComparable = {
-    {{"operation", &diff::Dimensions::operation},
-     {"kernel", &diff::Dimensions::kernel},
-     {"phase", &diff::Dimensions::phase},
-     {"module", &diff::Dimensions::module},
-     {"category", &diff::Dimensions::category},
-     {"rank", &diff::Dimensions::rank}}};
 
 struct ReadOptions {
   diff::Dimensions by;
@@ -52,36 +42,15 @@ Result<std::vector<diff::IterationTimes>> readTrace(const std::string& path,
       trace, options.by, {!options.correction.raw, measured ? &*measured : nullptr});
 }
 
-// Reads one run rank by rank: its traces need not be merged.
-Result<diff::RunTimes> readRun(const RunFiles& files, const ReadOptions& options) {
-  std::vector<diff::IterationTimes> ranks;
-  for (const std::string& path : files) {
-    auto found = readTrace(path, options);
-    if (!found && found.error().message.find(path) != std::string::npos)
-      return found.error();
-    if (!found)
-      return Error{found.error().code, fmt::format("'{}': {}", path, found.error().message)};
-    for (diff::IterationTimes& rank : *found)
-      ranks.push_back(std::move(rank));
-  }
-  if (ranks.empty())
-    return Error{ErrorCode::NotFound,
-                 fmt::format("'{}' has no iterations to compare: annotate them in the program "
-                             "(sonde.iteration, SONDE_ITERATION), or record with the probe torch",
-                             files.front())};
-  return diff::runOf(ranks, options.by.rank, options.warmUp);
-}
-
-Result<std::vector<diff::RunTimes>> readSide(const std::vector<RunFiles>& runs,
+Result<std::vector<diff::RunTimes>> readSide(const std::vector<diff::RunFiles>& runs,
                                              const ReadOptions& options,
                                              const Progress& progress) {
-  std::vector<diff::RunTimes> times;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    progress(runs[i].front(), static_cast<double>(i) / static_cast<double>(runs.size()));
-    SONDE_TRY_ASSIGN(diff::RunTimes run, readRun(runs[i], options));
-    times.push_back(std::move(run));
-  }
-  return times;
+  return diff::readRuns(
+      runs,
+      [&](const std::string& path) { return readTrace(path, options); },
+      options.by.rank,
+      options.warmUp,
+      progress);
 }
 
 class DiffCommand : public Command {
@@ -163,7 +132,7 @@ void DiffCommand::declare(CLI::App& app) {
 }
 
 Result<ReadOptions> DiffCommand::readOptions() const {
-  SONDE_TRY_ASSIGN(const diff::Dimensions by, flagsOf(by_, kComparable, "cannot compare by"));
+  SONDE_TRY_ASSIGN(const diff::Dimensions by, diff::dimensionsOf(by_));
   return ReadOptions{by, skip_, correction_, communication_};
 }
 
@@ -202,10 +171,10 @@ int DiffCommand::run() {
     return fail(name(), options.error());
   if (const auto named = nameSides(); !named)
     return fail(name(), named.error());
-  const auto runsOfA = runsOf(a_);
+  const auto runsOfA = diff::runsOf(a_);
   if (!runsOfA)
     return fail(name(), runsOfA.error());
-  const auto runsOfB = runsOf(b_);
+  const auto runsOfB = diff::runsOf(b_);
   if (!runsOfB)
     return fail(name(), runsOfB.error());
   const ProgressBar bar(name());

@@ -237,7 +237,7 @@ json rowJson(const diff::Row& row) {
           {"verdict", diff::word(row.verdict)}};
 }
 
-json sideJson(const diff::SideFacts& facts, const std::vector<RunFiles>& runs) {
+json sideJson(const diff::SideFacts& facts, const std::vector<diff::RunFiles>& runs) {
   return {{"runs", runs},
           {"ranks", facts.mostRanks},
           {"iterations", facts.iterations},

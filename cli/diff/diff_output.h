@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/engine/diff/diff.h"
-#include "cli/diff/diff_runs.h"
+#include "analysis/engine/diff/run_files.h"
 #include "cli/text/table.h"
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct DiffDocument {
   const engine::diff::Diff& diff;
   const engine::diff::Judgement& judgement;
   const std::vector<std::string>& by;
-  const std::vector<RunFiles>& runsOfA;
-  const std::vector<RunFiles>& runsOfB;
+  const std::vector<engine::diff::RunFiles>& runsOfA;
+  const std::vector<engine::diff::RunFiles>& runsOfB;
 };
 
 // Notes that a reader needs beside the rows: one sentence each.

@@ -1,6 +1,8 @@
 // The subjects in which two sides are compared. Plain values.
 #pragma once
 
+#include "base/result.h"
+
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -50,5 +52,11 @@ struct Dimensions {
   bool category = false;
   bool rank = false;  // each rank by itself
 };
+
+// From the words of `sonde diff --by`. InvalidArgument: an unknown word; the message lists all.
+Result<Dimensions> dimensionsOf(const std::vector<std::string>& words);
+
+// Whether subjects of this kind are observed with these dimensions.
+bool isObserved(Kind kind, const Dimensions& by) noexcept;
 
 }  // namespace sonde::engine::diff

@@ -1,4 +1,4 @@
-#include "cli/diff/diff_runs.h"
+#include "analysis/engine/diff/run_files.h"
 
 #include "analysis/engine/merge/trace_facts.h"
 #include "analysis/store/trace_file.h"
@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
-namespace sonde::cli {
+namespace sonde::engine::diff {
 namespace {
 
 namespace fs = std::filesystem;
-using engine::merge::TraceFacts;
+using merge::TraceFacts;
 
 struct Content {
   std::vector<std::string> traces;
@@ -83,14 +83,33 @@ bool isOneJob(std::vector<TraceFacts> run, const TraceFacts& trace) {
     return !each.ranks.empty() && !trace.ranks.empty() && atOnce(each, trace);
   });
   run.push_back(trace);
-  return meet && engine::merge::checkOneJob(run);
+  return meet && merge::checkOneJob(run);
 }
 
 Result<TraceFacts> factsOf(const std::string& path) {
   SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
-  SONDE_TRY_ASSIGN(TraceFacts facts, engine::merge::readFacts(trace));
+  SONDE_TRY_ASSIGN(TraceFacts facts, merge::readFacts(trace));
   facts.path = path;
   return facts;
+}
+
+Result<std::vector<IterationTimes>> ranksOf(const RunFiles& files, const ReadTrace& readTrace) {
+  std::vector<IterationTimes> ranks;
+  for (const std::string& path : files) {
+    auto found = readTrace(path);
+    if (!found && found.error().message.find(path) != std::string::npos)
+      return found.error();
+    if (!found)
+      return Error{found.error().code, fmt::format("'{}': {}", path, found.error().message)};
+    for (IterationTimes& rank : *found)
+      ranks.push_back(std::move(rank));
+  }
+  if (ranks.empty())
+    return Error{ErrorCode::NotFound,
+                 fmt::format("'{}' has no iterations to compare: annotate them in the program "
+                             "(sonde.iteration, SONDE_ITERATION), or record with the probe torch",
+                             files.front())};
+  return ranks;
 }
 
 }  // namespace
@@ -103,7 +122,7 @@ Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
     all.push_back(std::move(facts));
   }
   // A run that is given twice would look like two equal ones.
-  SONDE_TRY(engine::merge::checkDistinct(all));
+  SONDE_TRY(merge::checkDistinct(all));
   std::vector<std::vector<TraceFacts>> runs;
   for (TraceFacts& facts : all) {
     const auto run = std::find_if(
@@ -123,4 +142,18 @@ Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
   return files;
 }
 
-}  // namespace sonde::cli
+Result<std::vector<RunTimes>> readRuns(const std::vector<RunFiles>& runs,
+                                       const ReadTrace& readTrace,
+                                       bool byRank,
+                                       std::optional<std::size_t> warmUp,
+                                       const Progress& progress) {
+  std::vector<RunTimes> times;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    progress(runs[i].front(), static_cast<double>(i) / static_cast<double>(runs.size()));
+    SONDE_TRY_ASSIGN(const std::vector<IterationTimes> ranks, ranksOf(runs[i], readTrace));
+    times.push_back(runOf(ranks, byRank, warmUp));
+  }
+  return times;
+}
+
+}  // namespace sonde::engine::diff
