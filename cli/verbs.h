@@ -25,6 +25,7 @@
   VERB(Align)             \
   VERB(Recover)           \
   VERB(Check)             \
+  VERB(Baseline)          \
   VERB(Rules)             \
   VERB(Sql)               \
   VERB(Trim)              \

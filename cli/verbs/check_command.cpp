@@ -4,6 +4,7 @@
 #include "cli/shell/progress_bar.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/word_option.h"
+#include "cli/verbs/check_baseline.h"
 #include "cli/verbs/check_plan.h"
 #include "rules/configuration/configuration.h"
 #include "rules/reporters/reporters.h"
@@ -81,6 +82,10 @@ class CheckCommand : public Command {
            "stop a job, and\n"
            "`performance`, as warnings, those that are about speed.\n"
            "\n"
+           "--baseline compares with earlier runs of the same program: their traces, folders as in "
+           "`sonde diff`, or\n"
+           "files of `sonde baseline accept`. TRACE… comes first.\n"
+           "\n"
            "Formats for CI: junit for test reports, sarif for code scanning, and github for "
            "annotations in GitHub\n"
            "Actions. github also adds a table to the step summary.\n"
@@ -94,7 +99,8 @@ class CheckCommand : public Command {
            "  sonde check out/rank0.sonde out/rank1.sonde\n"
            "  sonde check job.sonde --rules sonde.toml --format json -o check.json\n"
            "  sonde check job.sonde --profile ci --format junit -o check.xml --max-warnings 0\n"
-           "  sonde check job.sonde --rules sonde.toml --dry-run\n\n"
+           "  sonde check job.sonde --rules sonde.toml --dry-run\n"
+           "  sonde check new1.sonde --repeats new2.sonde new3.sonde --baseline main.json\n\n"
            "A sonde.toml:\n"
            "  [rules]\n"
            "  loss-not-decreasing = \"error\"\n"
@@ -107,6 +113,8 @@ class CheckCommand : public Command {
   Result<void> checkOptions() const;
   Result<rules::Configuration> configuration() const;
   Result<Table> plan(const rules::Configuration& configuration) const;
+  Result<rules::CheckReport> judge(const rules::Configuration& configuration,
+                                   rules::Baselines* baselines) const;
   Result<rules::CheckReport> judge(const rules::Configuration& configuration) const;
   std::string rendered(const rules::CheckReport& report,
                        const rules::Configuration& configuration) const;
@@ -115,6 +123,7 @@ class CheckCommand : public Command {
   std::string rules_, profile_, output_;
   ReportFormat format_ = ReportFormat::Text;
   std::int64_t maxWarnings_ = -1;
+  BaselineOptions baseline_;
   bool isDryRun_ = false;
   bool isExplained_ = false;
   bool onlyFindings_ = false;
@@ -146,6 +155,7 @@ void CheckCommand::declare(CLI::App& app) {
       "--findings-only", onlyFindings_, "with sarif: only rules that fired, for code scanning");
   app.add_flag(
       "--dry-run", isDryRun_, "list the rules that would run and what they need; judge nothing");
+  addBaselineOptions(app, baseline_);
   app.add_option("TRACE", traces_, "traces of one job")->required();
 }
 
@@ -164,12 +174,13 @@ Result<void> CheckCommand::checkOptions() const {
     return refused("--findings-only is for --format sarif: leave it out");
   if (!output_.empty() && !rules_.empty() && leadsTo(output_, rules_))
     return refused("-o would overwrite the rules file: give it another name");
+  SONDE_TRY(checkBaselineOptions(baseline_, output_));
   return checkApart(output_, traces_);
 }
 
 Result<rules::Configuration> CheckCommand::configuration() const {
   SONDE_TRY(checkOptions());
-  return rules_.empty() ? rules::defaultConfiguration(profile_)
+  return rules_.empty() ? rules::defaultConfiguration(profile_, !baseline_.baseline.empty())
                         : rules::readConfiguration(rules_, profile_);
 }
 
@@ -189,10 +200,19 @@ int CheckCommand::printPlan(const rules::Configuration& configuration) const {
   return written ? kExitOk : fail(name(), written.error());
 }
 
-Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& configuration) const {
+Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& configuration,
+                                               rules::Baselines* baselines) const {
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
   const ProgressBar bar(name());
-  return rules::check(job.database(), configuration, ProgressBar::progress());
+  return rules::check(job.database(), configuration, ProgressBar::progress(), baselines);
+}
+
+Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& configuration) const {
+  SONDE_TRY_ASSIGN(const std::unique_ptr<rules::Baselines> baselines,
+                   openBaselines(baseline_, traces_));
+  SONDE_TRY_ASSIGN(rules::CheckReport report, judge(configuration, baselines.get()));
+  noteBaselines(baselines.get(), configuration, report);
+  return report;
 }
 
 std::string CheckCommand::rendered(const rules::CheckReport& report,

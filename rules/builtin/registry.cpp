@@ -2,6 +2,7 @@
 #include "rules/builtin/device/device_rules.h"
 #include "rules/builtin/job/job_rules.h"
 #include "rules/builtin/recording/recording_rules.h"
+#include "rules/builtin/runs/runs_rules.h"
 #include "rules/builtin/system/system_rules.h"
 #include "rules/builtin/timing/timing_rules.h"
 #include "rules/builtin/training/training_rules.h"
@@ -43,6 +44,7 @@ std::vector<RuleInfo> allRules() {
                     deviceRules(),
                     jobRules(),
                     recordingRules(),
+                    runsRules(),
                     systemRules(),
                     timingRules(),
                     trainingRules()})

@@ -52,7 +52,9 @@ Severity defaultSeverity(std::string_view profile) {
   return profile == "ci" || profile == "production" ? Severity::Error : Severity::Warning;
 }
 
-bool isIn(const RuleInfo& rule, std::string_view profile) {
+bool isIn(const RuleInfo& rule, std::string_view profile, bool hasBaseline) {
+  if (rule.runsByItself != RunsByItself::Always)
+    return hasBaseline && rule.runsByItself == RunsByItself::WithBaseline;
   if (profile == "production")
     return rule.isForProduction;
   return profile.empty() || wordOf(rule.profile) == profile;
@@ -347,11 +349,11 @@ Result<std::vector<std::string>> readCommunication(const std::string& path) {
   return patterns;
 }
 
-Result<Configuration> defaultConfiguration(std::string_view profile) {
+Result<Configuration> defaultConfiguration(std::string_view profile, bool hasBaseline) {
   SONDE_TRY(checkProfile(profile));
   Configuration configuration;
   for (const RuleInfo& rule : builtinRules())
-    if (isIn(rule, profile))
+    if (isIn(rule, profile, hasBaseline))
       configuration.rules.push_back(
           {&rule, defaultSeverity(profile), Parameters(rule.parameters), false});
   return configuration;

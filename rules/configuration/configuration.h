@@ -30,9 +30,10 @@
 
 namespace sonde::rules {
 
-// The rules of a profile (option `--profile`); "" means all rules as warnings. InvalidArgument:
-// unknown profile.
-Result<Configuration> defaultConfiguration(std::string_view profile);
+// The rules of a profile (option `--profile`); "" means all rules as warnings. Rules about earlier
+// runs are left out unless `hasBaseline`; then they run in any profile. InvalidArgument: unknown
+// profile.
+Result<Configuration> defaultConfiguration(std::string_view profile, bool hasBaseline = false);
 
 // The patterns of [communication] kernels = ["my_allreduce*"]: names of kernels that communicate.
 // Ignores [rules]. Errors as readConfiguration().

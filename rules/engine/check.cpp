@@ -229,10 +229,12 @@ std::string todayInUtc() {
 
 Result<CheckReport> check(const store::Database& trace,
                           const Configuration& configuration,
-                          const Progress& progress) {
+                          const Progress& progress,
+                          Baselines* baselines) {
   progress("reading iterations", 0);
   const auto rows = trace.remember();
   Facts facts(trace);
+  facts.compareWith(baselines);
   SONDE_TRY(facts.of<RunFacts>());
   return judge(facts, configuration, todayInUtc(), progress);
 }

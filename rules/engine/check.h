@@ -83,9 +83,11 @@ CheckReport judge(Facts& facts,
 // As `today`.
 std::string todayInUtc();
 
-// The same for a whole trace, today. Fails only if the trace cannot be read.
+// The same for a whole trace, today. `baselines`: the earlier runs to compare with. Fails only if
+// the trace cannot be read.
 Result<CheckReport> check(const store::Database& trace,
                           const Configuration& configuration,
-                          const Progress& progress = {});
+                          const Progress& progress = {},
+                          Baselines* baselines = nullptr);
 
 }  // namespace sonde::rules

@@ -33,6 +33,19 @@ Error refused(std::string message) {
   return {ErrorCode::InvalidArgument, std::move(message)};
 }
 
+Result<void> checkWords(const ParameterSpec& spec, const ParameterValue& value) {
+  const auto* const text = std::get_if<std::string>(&value);
+  if (text == nullptr || spec.words.empty())
+    return {};
+  for (const std::string& word : wordsOf(*text))
+    if (std::find(spec.words.begin(), spec.words.end(), word) == spec.words.end())
+      return refused(fmt::format("parameter '{}' has the word '{}'; it may have {}",
+                                 spec.name,
+                                 word,
+                                 fmt::join(spec.words, ", ")));
+  return {};
+}
+
 }  // namespace
 
 std::string_view typeWordOf(const ParameterValue& value) {
@@ -46,6 +59,22 @@ std::string textOf(const ParameterValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value))
     return fmt::format("{}", *integer);
   return fmt::format("{:g}", std::get<double>(value));
+}
+
+std::vector<std::string> wordsOf(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view word = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    while (word.starts_with(' '))
+      word.remove_prefix(1);
+    while (word.ends_with(' '))
+      word.remove_suffix(1);
+    if (!word.empty())
+      words.emplace_back(word);
+  }
+  return words;
 }
 
 Parameters::Parameters(std::vector<ParameterSpec> specs) : specs_(std::move(specs)) {
@@ -79,6 +108,7 @@ Result<void> Parameters::set(const std::string& name, const ParameterValue& valu
                                textOf(value),
                                spec->minimum,
                                spec->maximum));
+  SONDE_TRY(checkWords(*spec, *fitting));
   values_[name] = *fitting;
   return {};
 }

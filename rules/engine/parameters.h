@@ -23,10 +23,14 @@ struct ParameterSpec {
   std::string help;
   double minimum = -std::numeric_limits<double>::infinity();  // for numbers, inclusive
   double maximum = std::numeric_limits<double>::infinity();
+  std::vector<std::string> words = {};  // a text is a list of these, with commas; empty: any text
 };
 
 std::string_view typeWordOf(const ParameterValue& value);
 std::string textOf(const ParameterValue& value);
+
+// The words of a text with commas, without spaces around them.
+std::vector<std::string> wordsOf(std::string_view list);
 
 class Parameters {
  public:

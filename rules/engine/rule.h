@@ -27,6 +27,13 @@ enum class Profile {
 };
 std::string_view wordOf(Profile profile);
 
+// When a rule runs that no file names.
+enum class RunsByItself {
+  Always,
+  WithBaseline,  // if there are earlier runs to compare with; then in all profiles
+  Never,         // because it would fire for healthy runs, too
+};
+
 struct RuleInfo {
   std::string name;   // kebab-case
   std::string alias;  // SageMaker Debugger's name; empty: it has no such rule
@@ -37,6 +44,7 @@ struct RuleInfo {
   // Most runs do not record its input. If no file names the rule, an insufficient verdict for that
   // reason does not count.
   bool isOptional = false;
+  RunsByItself runsByItself = RunsByItself::Always;
   std::string needs;              // the probes that record its input, for `sonde run --sources`
   std::string hint;               // what to do when it fired
   std::vector<std::string> next;  // commands that show more; TRACE stands for the trace

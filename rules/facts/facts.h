@@ -14,12 +14,19 @@
 
 namespace sonde::rules {
 
+class Baselines;
+
 class Facts {
  public:
   // Requires: the trace outlives the facts.
   explicit Facts(const store::Database& trace) : trace_(&trace) {}
 
   const store::Database& trace() const noexcept { return *trace_; }
+
+  // The earlier runs to compare with; nullptr: there are none, as in a live recording.
+  Baselines* baselines() const noexcept { return baselines_; }
+  // Requires: they outlive the facts.
+  void compareWith(Baselines* baselines) noexcept { baselines_ = baselines; }
 
   // T::read(trace), once until refresh(). Requires: T has `static Result<T> read(const
   // store::Database&)`.
@@ -54,6 +61,7 @@ class Facts {
   };
 
   const store::Database* trace_;
+  Baselines* baselines_ = nullptr;
   std::map<std::type_index, Entry> entries_;
 };
 
