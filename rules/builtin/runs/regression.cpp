@@ -13,13 +13,28 @@ namespace {
 
 namespace diff = engine::diff;
 
+// Time in no operation, phase or the like.
+std::string outsideOf(diff::Kind kind) {
+  switch (kind) {
+    case diff::Kind::Phase:
+      return "outside of phases";
+    case diff::Kind::Module:
+      return "outside of modules";
+    case diff::Kind::Category:
+      return "outside of categories";
+    case diff::Kind::Host:
+      return "outside of operations";
+    default:
+      return fmt::format("{} outside of operations", diff::word(kind));
+  }
+}
+
 std::string entityOf(const diff::Subject& subject) {
-  const bool isHost = subject.kind == diff::Kind::Host;
-  std::string entity(isHost ? "operation" : diff::word(subject.kind));
+  std::string entity(subject.kind == diff::Kind::Host ? "operation" : diff::word(subject.kind));
   if (subject.name)
     entity += " " + *subject.name;
   else if (subject.kind != diff::Kind::Iteration)
-    entity = fmt::format("{} outside of all", entity);
+    entity = outsideOf(subject.kind);
   return subject.rank ? fmt::format("rank {}: {}", *subject.rank, entity) : entity;
 }
 
@@ -125,7 +140,7 @@ Finding iterationFinding(const diff::Diff& result,
   return finding;
 }
 
-Result<std::vector<Finding>> judgeRun(Facts& facts, const Parameters& parameters) {
+Result<std::vector<Finding>> judgeRegressionOfRun(Facts& facts, const Parameters& parameters) {
   if (facts.baselines() == nullptr)
     return std::vector{withoutBaseline()};
   const auto findings = [&]() -> Result<std::vector<Finding>> {
@@ -190,7 +205,7 @@ RuleInfo regression() {
        -std::numeric_limits<double>::infinity(),
        std::numeric_limits<double>::infinity(),
        {"operation", "kernel", "phase", "module", "category", "rank"}}};
-  info.judge = JobJudge(judgeRun);
+  info.judge = JobJudge(judgeRegressionOfRun);
   return info;
 }
 

@@ -3,7 +3,7 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> runsRules() {
-  return {regression()};
+  return {inputDrift(), nonDeterminism(), regression(), similarAcrossRuns()};
 }
 
 Finding withoutBaseline() {

@@ -1,4 +1,5 @@
 #include "rules/builtin/series.h"
+#include "rules/builtin/training/tensor_difference.h"
 #include "rules/builtin/training/tensor_judgement.h"
 #include "rules/builtin/training/training_rules.h"
 
@@ -6,8 +7,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,48 +25,6 @@ struct Replica {
 struct ReplicaGroup {
   std::vector<Replica> replicas;
 };
-
-// How two recordings of a tensor differ.
-struct TensorDifference {
-  std::string tensor;
-  std::string statistic;
-  double share = 0;
-};
-
-double share(const std::optional<double>& left, const std::optional<double>& right, double scale) {
-  if (left.has_value() != right.has_value())
-    return std::numeric_limits<double>::infinity();
-  if (!left || *left == *right)
-    return 0;
-  const double difference = std::abs(*left - *right) / scale;
-  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
-}
-
-// The greatest difference of a statistic, as a share of its scale: l2, the greatest magnitude, the
-// mean magnitude, or the number of elements. Counts of NaN and infinite elements must be equal.
-TensorDifference differenceOf(const TensorFact& left, const TensorFact& right) {
-  const auto count = static_cast<double>(std::max<std::int64_t>(left.finite(), 1));
-  double greatest = 0;
-  for (const auto& extreme : {left.minimum, left.maximum, right.minimum, right.maximum})
-    greatest = std::max(greatest, std::abs(extreme.value_or(0)));
-  const auto unequal = [](std::int64_t a, std::int64_t b) {
-    return a == b ? 0 : std::numeric_limits<double>::infinity();
-  };
-  TensorDifference worst;
-  for (const auto& [statistic, difference] :
-       {std::pair("NaN", unequal(left.nans, right.nans)),
-        std::pair("infinite", unequal(left.infs, right.infs)),
-        std::pair("l2", share(left.l2, right.l2, std::max(left.l2, right.l2))),
-        std::pair("mean", share(left.mean, right.mean, std::max(left.l1, right.l1) / count)),
-        std::pair("minimum", share(left.minimum, right.minimum, greatest)),
-        std::pair("maximum", share(left.maximum, right.maximum, greatest)),
-        std::pair("zeros",
-                  std::abs(static_cast<double>(left.zeros - right.zeros)) /
-                      static_cast<double>(std::max<std::int64_t>(left.elements, 1)))})
-    if (!(difference <= worst.share))
-      worst = {"", statistic, difference};
-  return worst;
-}
 
 Series selectedSeries(const ProcessFacts& process, const Parameters& parameters) {
   Series all;
@@ -99,18 +56,6 @@ std::vector<ReplicaGroup> groupsOf(const RunFacts& run, const Parameters& parame
   for (auto& [signature, group] : groups)
     all.push_back(std::move(group));
   return all;
-}
-
-// The last recording of an iteration; nullptr: there is none.
-const TensorFact* recordingIn(const TensorSeries& series, std::int64_t iteration) {
-  const auto after = std::upper_bound(
-      series.values.begin(),
-      series.values.end(),
-      iteration,
-      [](std::int64_t number, const TensorFact& each) { return number < each.iteration; });
-  if (after == series.values.begin() || std::prev(after)->iteration != iteration)
-    return nullptr;
-  return &*std::prev(after);
 }
 
 // Iterations that have ended on a replica and in which it recorded a tensor.
