@@ -1,3 +1,4 @@
+#include "base/spawned.h"
 #include "base/whole_file.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
@@ -5,6 +6,7 @@
 #include "cli/text/number_checks.h"
 #include "cli/text/word_option.h"
 #include "cli/verbs/check_baseline.h"
+#include "cli/verbs/check_confirm.h"
 #include "cli/verbs/check_plan.h"
 #include "rules/configuration/configuration.h"
 #include "rules/reporters/reporters.h"
@@ -82,6 +84,11 @@ class CheckCommand : public Command {
            "stop a job, and\n"
            "`performance`, as warnings, those that are about speed.\n"
            "\n"
+           "--confirm runs a command if a rule about speed fired as an error. The finding counts "
+           "only if "
+           "the\n"
+           "second run, which the command records, fires, too.\n"
+           "\n"
            "--baseline compares with earlier runs of the same program: their traces, folders as in "
            "`sonde diff`, or\n"
            "files of `sonde baseline accept`. TRACE… comes first.\n"
@@ -114,13 +121,14 @@ class CheckCommand : public Command {
   Result<rules::Configuration> configuration() const;
   Result<Table> plan(const rules::Configuration& configuration) const;
   Result<rules::CheckReport> judge(const rules::Configuration& configuration,
-                                   rules::Baselines* baselines) const;
-  Result<rules::CheckReport> judge(const rules::Configuration& configuration) const;
+                                   const std::vector<std::string>& traces,
+                                   const BaselineOptions& baseline) const;
+  Result<void> confirm(const rules::Configuration& configuration, rules::CheckReport& report) const;
   std::string rendered(const rules::CheckReport& report,
                        const rules::Configuration& configuration) const;
   int printPlan(const rules::Configuration& configuration) const;
 
-  std::string rules_, profile_, output_;
+  std::string rules_, profile_, output_, confirm_;
   ReportFormat format_ = ReportFormat::Text;
   std::int64_t maxWarnings_ = -1;
   BaselineOptions baseline_;
@@ -156,6 +164,10 @@ void CheckCommand::declare(CLI::App& app) {
   app.add_flag(
       "--dry-run", isDryRun_, "list the rules that would run and what they need; judge nothing");
   addBaselineOptions(app, baseline_);
+  app.add_option("--confirm",
+                 confirm_,
+                 "if an error about speed fired: command that records a second trace")
+      ->type_name("COMMAND");
   app.add_option("TRACE", traces_, "traces of one job")->required();
 }
 
@@ -166,6 +178,8 @@ Result<void> CheckCommand::checkOptions() const {
   if (isDryRun_ && (isExplained_ || onlyFindings_ || maxWarnings_ >= 0))
     return refused(
         "--dry-run judges nothing: leave out --explain, --findings-only and --max-warnings");
+  if (isDryRun_ && !confirm_.empty())
+    return refused("--dry-run judges nothing: leave out --confirm");
   if (isDryRun_ && format_ != ReportFormat::Text && format_ != ReportFormat::Json)
     return refused("--dry-run has no report: use --format text or json");
   if (isExplained_ && format_ != ReportFormat::Text)
@@ -201,18 +215,32 @@ int CheckCommand::printPlan(const rules::Configuration& configuration) const {
 }
 
 Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& configuration,
-                                               rules::Baselines* baselines) const {
-  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
-  const ProgressBar bar(name());
-  return rules::check(job.database(), configuration, ProgressBar::progress(), baselines);
-}
-
-Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& configuration) const {
+                                               const std::vector<std::string>& traces,
+                                               const BaselineOptions& baseline) const {
   SONDE_TRY_ASSIGN(const std::unique_ptr<rules::Baselines> baselines,
-                   openBaselines(baseline_, traces_));
-  SONDE_TRY_ASSIGN(rules::CheckReport report, judge(configuration, baselines.get()));
+                   openBaselines(baseline, traces));
+  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces));
+  const ProgressBar bar(name());
+  SONDE_TRY_ASSIGN(
+      rules::CheckReport report,
+      rules::check(job.database(), configuration, ProgressBar::progress(), baselines.get()));
   noteBaselines(baselines.get(), configuration, report);
   return report;
+}
+
+// The second run is judged alone: repeats of the first one would hide that it is faster.
+Result<void> CheckCommand::confirm(const rules::Configuration& configuration,
+                                   rules::CheckReport& report) const {
+  if (confirm_.empty() || !needsConfirmation(report, configuration))
+    return {};
+  SONDE_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());
+  const std::filesystem::path trace = folder.path() / "confirm.sonde";
+  SONDE_TRY(runConfirmation(confirm_, trace));
+  SONDE_TRY_ASSIGN(
+      const rules::CheckReport second,
+      judge(configuration, {trace.string()}, {baseline_.baseline, {}, baseline_.force}));
+  confirmBy(second, configuration, report);
+  return {};
 }
 
 std::string CheckCommand::rendered(const rules::CheckReport& report,
@@ -243,9 +271,11 @@ int CheckCommand::run() {
     return fail(name(), configuration.error());
   if (isDryRun_)
     return printPlan(*configuration);
-  auto report = judge(*configuration);
+  auto report = judge(*configuration, traces_, baseline_);
   if (!report)
     return fail(name(), report.error());
+  if (const auto confirmed = confirm(*configuration, *report); !confirmed)
+    return fail(name(), confirmed.error());
   noteWarnings(*report, maxWarnings_);
   if (const auto written = writeOut(output_, rendered(*report, *configuration)); !written)
     return fail(name(), written.error());
