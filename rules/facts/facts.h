@@ -2,6 +2,7 @@
 // thread, the database's.
 #pragma once
 
+#include "analysis/engine/recent/recent_trace.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -28,13 +29,23 @@ class Facts {
   // Requires: they outlive the facts.
   void compareWith(Baselines* baselines) noexcept { baselines_ = baselines; }
 
+  // The newest iterations of a long trace; a short one whole. For rules that read many events.
+  Result<const store::Database*> recent() {
+    SONDE_TRY_ASSIGN(const auto* const recent, of<engine::recent::RecentTrace>());
+    return &recent->database();
+  }
+
   // T::read(trace), once until refresh(). Requires: T has `static Result<T> read(const
-  // store::Database&)`.
+  // store::Database&)`. If it has `static constexpr bool kOfRecent = true`, it reads recent().
   template <typename T>
   Result<const T*> of() {
     Entry& entry = entries_[typeid(T)];
     if (!entry.value) {
-      SONDE_TRY_ASSIGN(T read, T::read(*trace_));
+      const store::Database* from = trace_;
+      if constexpr (requires { T::kOfRecent; }) {
+        SONDE_TRY_ASSIGN(from, recent());
+      }
+      SONDE_TRY_ASSIGN(T read, T::read(*from));
       entry.value = std::make_shared<T>(std::move(read));
       if constexpr (requires(T value, const store::Database& trace) { value.grow(trace); })
         entry.grow = [this](void* value) { return static_cast<T*>(value)->grow(*trace_); };

@@ -18,6 +18,7 @@ struct GraphFacts {
   std::size_t steps = 0;  // that could be compared
   std::string whyNone;    // why no rank can be named; empty: they can
 
+  static constexpr bool kOfRecent = true;
   // A trace without anything that takes time has no ranks.
   static Result<GraphFacts> read(const store::Database& trace);
 };

@@ -33,6 +33,7 @@ struct DeviceFacts {
   RankList list;
   engine::device::JobSummary summary;
 
+  static constexpr bool kOfRecent = true;
   static Result<DeviceFacts> read(const store::Database& trace);
 };
 
@@ -43,6 +44,7 @@ struct LagFacts {
   std::vector<engine::device::IterationLags> lags;
   double iterationNs = 0;  // the median of all ranks; 0: there are none
 
+  static constexpr bool kOfRecent = true;
   static Result<LagFacts> read(const store::Database& trace);
 };
 
@@ -51,6 +53,7 @@ struct TimeFacts {
   RankList list;
   std::vector<engine::metrics::RankTime> times;
 
+  static constexpr bool kOfRecent = true;
   static Result<TimeFacts> read(const store::Database& trace);
 };
 
@@ -59,6 +62,7 @@ struct StallFacts {
   RankList list;
   std::vector<engine::metrics::RankStalls> stalls;
 
+  static constexpr bool kOfRecent = true;
   static Result<StallFacts> read(const store::Database& trace);
 };
 

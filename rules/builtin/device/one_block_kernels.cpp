@@ -72,10 +72,11 @@ Outcome judgeSmall(const SmallKernels& kernels, const Parameters& parameters) {
 
 // Kernels that communicate have few blocks on purpose: they are left out.
 Result<std::vector<Finding>> judgeSmallKernels(Facts& facts, const Parameters& parameters) {
-  SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(facts.trace()));
+  SONDE_TRY_ASSIGN(const store::Database* const trace, facts.recent());
+  SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(*trace));
   std::map<std::int64_t, SmallKernels> byProcess;
-  SONDE_TRY(store::forEach<NamedKernelsRow>(
-      facts.trace(), kKernelsByName, [&](const NamedKernelsRow& row) {
+  SONDE_TRY(
+      store::forEach<NamedKernelsRow>(*trace, kKernelsByName, [&](const NamedKernelsRow& row) {
         SmallKernels& kernels = byProcess[row.processId];
         kernels.entity =
             row.rank ? fmt::format("rank {}", *row.rank) : fmt::format("process {}", row.pid);

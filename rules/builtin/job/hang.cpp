@@ -246,7 +246,8 @@ Result<std::vector<Finding>> judgeHang(Facts& facts, const Parameters& parameter
   SONDE_TRY_ASSIGN(const bool progressed, hasJustProgressed(facts, threshold * kNsPerSecond));
   if (progressed)
     return healthy;
-  SONDE_TRY_ASSIGN(const auto found, engine::standstill::readStandstill(trace));
+  SONDE_TRY_ASSIGN(const store::Database* const recent, facts.recent());
+  SONDE_TRY_ASSIGN(const auto found, engine::standstill::readStandstill(*recent));
   if (!found)
     return healthy;
   SONDE_TRY_ASSIGN(const RunFacts* const run, facts.of<RunFacts>());

@@ -83,9 +83,10 @@ Result<std::vector<Finding>> judgeDataloader(Facts& facts, const Parameters& par
   std::map<std::int64_t, LoaderRow> loaders;
   SONDE_TRY(store::forEach<LoaderRow>(
       facts.trace(), kLoaders, [&](const LoaderRow& row) { loaders[row.parentId] = row; }));
+  SONDE_TRY_ASSIGN(const store::Database* const recent, facts.recent());
   SONDE_TRY_ASSIGN(
       const std::int64_t any,
-      facts.trace().queryInteger("SELECT EXISTS (SELECT 1 FROM slice WHERE kind = 'data_load')"));
+      recent->queryInteger("SELECT EXISTS (SELECT 1 FROM slice WHERE kind = 'data_load')"));
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < all->stalls.size(); ++i) {
     Finding finding{all->list.ranks[i].name, {}};

@@ -42,14 +42,14 @@ Outcome describeParts(const IterationParts& parts, std::int64_t iterations) {
 }
 
 Result<std::vector<Finding>> describeFramework(Facts& facts, const Parameters&) {
-  SONDE_TRY_ASSIGN(const RankList* const list, facts.of<RankList>());
+  SONDE_TRY_ASSIGN(const TimeFacts* const times, facts.of<TimeFacts>());
+  SONDE_TRY_ASSIGN(const store::Database* const recent, facts.recent());
   std::vector<Finding> findings;
-  for (const engine::metrics::RankProcess& rank : list->ranks) {
+  for (const engine::metrics::RankProcess& rank : times->list.ranks) {
     const auto median = engine::metrics::medianIteration(rank);
     if (!median)
       continue;
-    SONDE_TRY_ASSIGN(const IterationParts parts,
-                     engine::metrics::partsOf(facts.trace(), rank, *median));
+    SONDE_TRY_ASSIGN(const IterationParts parts, engine::metrics::partsOf(*recent, rank, *median));
     findings.push_back(
         {rank.name, describeParts(parts, static_cast<std::int64_t>(rank.iterations.size()))});
   }
