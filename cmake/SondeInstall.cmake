@@ -11,7 +11,8 @@ install(DIRECTORY "${SONDE_LIB_DIR}/" DESTINATION lib/sonde USE_SOURCE_PERMISSIO
         PATTERN "__pycache__" EXCLUDE)
 
 install(FILES "${PROJECT_SOURCE_DIR}/plugins/api/sonde.h" "${PROJECT_SOURCE_DIR}/plugins/api/sonde_plugin.h"
-        "${PROJECT_SOURCE_DIR}/plugins/api/sonde_question.h" DESTINATION include/sonde)
+        "${PROJECT_SOURCE_DIR}/plugins/api/sonde_question.h" "${PROJECT_SOURCE_DIR}/plugins/api/sonde_rule.h"
+        DESTINATION include/sonde)
 install(TARGETS sonde_api EXPORT SondeTargets INCLUDES DESTINATION include)
 install(EXPORT SondeTargets NAMESPACE Sonde:: DESTINATION lib/cmake/Sonde)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SondeConfig.cmake.in"

@@ -2,6 +2,7 @@
 
 #include "base/suggest.h"
 #include "rules/configuration/place.h"
+#include "rules/configuration/plugin_table.h"
 #include "rules/configuration/sql_tables.h"
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ constexpr std::string_view kRules = "rules";
 constexpr std::string_view kSuppress = "suppress";
 constexpr std::string_view kStop = "stop";
 constexpr std::string_view kSql = "sql";
+constexpr std::string_view kPlugins = "plugins";
 constexpr std::string_view kCommunication = "communication";
 constexpr std::string_view kProfiles[] = {"ci", "production", "performance"};
 
@@ -36,7 +38,8 @@ constexpr SignalWord kSignals[] = {{"SIGHUP", SIGHUP},
                                    {"SIGTERM", SIGTERM}};
 
 bool isTable(std::string_view key) {
-  return key == kRules || key == kSuppress || key == kStop || key == kSql || key == kCommunication;
+  return key == kRules || key == kSuppress || key == kStop || key == kSql || key == kPlugins ||
+         key == kCommunication;
 }
 
 Result<void> checkProfile(std::string_view profile) {
@@ -79,8 +82,10 @@ class Reader {
 
  private:
   Result<const toml::table*> rulesTable(const toml::table& file) const;
-  Result<ConfiguredRule> readRule(const toml::key& key, const toml::node& setting) const;
-  Result<const RuleInfo*> ruleOf(const toml::key& key) const;
+  Result<ConfiguredRule> readRule(const toml::key& key,
+                                  const toml::node& setting,
+                                  const OwnedRules& plugins) const;
+  Result<const RuleInfo*> ruleOf(const toml::key& key, const OwnedRules& plugins) const;
   Result<Severity> severityAt(const toml::node& node) const;
   Result<void> readTable(ConfiguredRule& rule, const toml::table& table) const;
   Result<std::string> textAt(const toml::table& table,
@@ -96,11 +101,16 @@ class Reader {
   Severity fallback_;
 };
 
-Result<const RuleInfo*> Reader::ruleOf(const toml::key& key) const {
+Result<const RuleInfo*> Reader::ruleOf(const toml::key& key, const OwnedRules& plugins) const {
   const std::string name(key.str());
   if (const RuleInfo* const rule = findRule(name))
     return rule;
   std::vector<std::string> names;
+  for (const auto& rule : plugins) {
+    if (rule->name == name)
+      return rule.get();
+    names.push_back(rule->name);
+  }
   for (const RuleInfo& rule : builtinRules())
     names.push_back(rule.name);
   const std::string nearest = nearestWord(name, names);
@@ -163,8 +173,10 @@ Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
   return node->as_table();
 }
 
-Result<ConfiguredRule> Reader::readRule(const toml::key& key, const toml::node& setting) const {
-  SONDE_TRY_ASSIGN(const RuleInfo* info, ruleOf(key));
+Result<ConfiguredRule> Reader::readRule(const toml::key& key,
+                                        const toml::node& setting,
+                                        const OwnedRules& plugins) const {
+  SONDE_TRY_ASSIGN(const RuleInfo* info, ruleOf(key, plugins));
   ConfiguredRule rule{info, fallback_, Parameters(info->parameters)};
   if (const auto* table = setting.as_table()) {
     SONDE_TRY(readTable(rule, *table));
@@ -273,9 +285,13 @@ Result<StopSettings> Reader::readStop(const toml::table& file) const {
 Result<Configuration> Reader::read(const toml::table& file) const {
   SONDE_TRY_ASSIGN(const toml::table* rules, rulesTable(file));
   Configuration configuration;
+  if (const toml::node* const plugins = file.get(kPlugins)) {
+    SONDE_TRY_ASSIGN(configuration.custom, readPluginTable(*plugins, path_));
+  }
+  const OwnedRules plugins = configuration.custom;
   std::set<std::string> named;
   for (const auto& [key, setting] : *rules) {
-    SONDE_TRY_ASSIGN(ConfiguredRule rule, readRule(key, setting));
+    SONDE_TRY_ASSIGN(ConfiguredRule rule, readRule(key, setting, plugins));
     if (!named.insert(rule.info->name).second)
       return at(path_,
                 key.source(),

@@ -36,11 +36,13 @@ struct StopSettings {
   double grace = 10;           // seconds between SIGTERM and SIGKILL
 };
 
+using OwnedRules = std::vector<std::shared_ptr<const RuleInfo>>;
+
 struct Configuration {
   std::vector<ConfiguredRule> rules;  // by name
   std::vector<Suppression> suppressions;
   StopSettings stop{};
-  std::vector<std::shared_ptr<const RuleInfo>> custom{};  // owns those of `rules` that users wrote
+  OwnedRules custom{};  // owns those of `rules` that users wrote
 };
 
 struct CheckResult {

@@ -1,12 +1,11 @@
 #include "plugins/host/questions/question_calls.h"
 
 #include "analysis/engine/whatif/works/job_works.h"
-#include "base/utf8.h"
+#include "plugins/host/descriptor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <map>
@@ -156,17 +155,6 @@ int removeSelected(const sonde_job* job, const char* selector) {
   });
 }
 
-// One line that every output can show.
-std::string lineOf(const char* text) {
-  std::string line = toText(std::string_view(text, strnlen(text, kMostNoteBytes)));
-  std::replace_if(
-      line.begin(),
-      line.end(),
-      [](char each) { return static_cast<unsigned char>(each) < ' '; },
-      ' ');
-  return line;
-}
-
 int addNote(const sonde_job* job, const char* text) {
   return guarded(job, "note", [&](AskedJob& of) -> Result<void> {
     if (text == nullptr)
@@ -174,7 +162,7 @@ int addNote(const sonde_job* job, const char* text) {
     if (++of.notes > kMostNotes)
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("there are more than {} notes", kMostNotes)};
-    of.asking.notes.push_back(lineOf(text));
+    of.asking.notes.push_back(lineOf(text, kMostNoteBytes));
     return {};
   });
 }
@@ -197,7 +185,7 @@ int failBecause(const sonde_job* job, int status, const char* reason) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("the status {} is neither SONDE_INVALID nor SONDE_MISSING", status)};
     of.error = Error{status == SONDE_MISSING ? ErrorCode::NotFound : ErrorCode::InvalidArgument,
-                     lineOf(reason)};
+                     lineOf(reason, kMostNoteBytes)};
     return *of.error;
   });
 }
@@ -236,7 +224,8 @@ std::optional<int> callPlugin(AskedJob& job,
   try {
     result = question.ask(&job, values.data());
   } catch (const std::exception& thrown) {
-    failWith(job, "ask", std::string("it threw an exception: ") + lineOf(thrown.what()));
+    failWith(
+        job, "ask", std::string("it threw an exception: ") + lineOf(thrown.what(), kMostNoteBytes));
   } catch (...) {
     failWith(job, "ask", std::string("it threw an exception"));
   }
