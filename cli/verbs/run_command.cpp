@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -105,6 +106,21 @@ CLI::Validator timeFrom(std::int64_t least) {
           ""};
 }
 
+// Replaces the time of `capture:TIME` by its ns.
+CLI::Validator captureInNs() {
+  return {[](std::string& word) {
+            constexpr std::string_view kCapture = "capture:";
+            if (!word.starts_with(kCapture))
+              return std::string();
+            const auto time = parseTimeSpan(std::string_view(word).substr(kCapture.size()));
+            if (!time)
+              return time.error().message;
+            word = fmt::format("{}{}", kCapture, *time);
+            return std::string();
+          },
+          ""};
+}
+
 void RunCommand::declare(CLI::App& app) {
   app_ = &app;
   app.prefix_command();
@@ -118,8 +134,13 @@ void RunCommand::declare(CLI::App& app) {
          "--on-fire",
          options_.onFire,
          "if a rule of severity error fires, end the job or pass the finding on; repeatable")
-      ->type_name("stop|exec:CMD|webhook:URL")
+      ->transform(captureInNs())
+      ->type_name("stop|exec:CMD|webhook:URL|capture")
       ->allow_extra_args(false);
+  app.add_option("--job-dir",
+                 options_.jobFolder,
+                 "a folder that all ranks see: rank 0 judges the job, also across hosts")
+      ->type_name("DIR");
   app.add_option("--spool", options_.spool, "local folder that holds records until they are stored")
       ->type_name("DIR");
   app.add_option("--spool-limit",

@@ -33,11 +33,13 @@ void CaptureControl::prepare(SessionPage& page, const CaptureTimes& times) {
 CaptureControl::CaptureControl(std::filesystem::path folder,
                                SessionPage& page,
                                Drainer& drainer,
-                               const CaptureTimes& times)
+                               const CaptureTimes& times,
+                               std::uint32_t every)
     : folder_(std::move(folder)),
       page_(page),
       drainer_(drainer),
       times_(times),
+      every_(every),
       schedule_(times, nowNs()) {}
 
 void CaptureControl::begin() {
@@ -47,7 +49,8 @@ void CaptureControl::begin() {
 bool CaptureControl::isCalled() const {
   const RecorderWords& words = page_.words();
   const auto next = schedule_.nextNs();
-  return words.request.load() != words.answered.load() || (!isOver_ && next && nowNs() >= *next);
+  return words.request.load() != words.answered.load() || (!isOver_ && next && nowNs() >= *next) ||
+         (fullUntilNs_ && nowNs() >= *fullUntilNs_);
 }
 
 // Notes get a time before records that are not stored yet, but none of these is younger than one
@@ -72,7 +75,26 @@ Result<std::string> CaptureControl::change(bool on) {
   return std::string(on ? "recording" : "paused");
 }
 
+void CaptureControl::recordFullyFor(std::int64_t forNs) {
+  if (isOver_)
+    return;
+  const std::int64_t now = nowNs();
+  if (every_ > 1 && !fullUntilNs_) {
+    page_.recordEvery(1);
+    drainer_.noteEvent(fmt::format("all iterations are recorded in full from {} on (--on-fire)",
+                                   timeOfDay(readHostClock())));
+  }
+  if (every_ > 1)
+    fullUntilNs_ = now + forNs;
+  if (schedule_.setFor(forNs, now))
+    apply("--on-fire");
+}
+
 void CaptureControl::obey(const std::function<void()>& dump) {
+  if (fullUntilNs_ && nowNs() >= *fullUntilNs_) {
+    fullUntilNs_.reset();
+    page_.recordEvery(every_);
+  }
   if (!isOver_ && schedule_.advance(nowNs()))
     apply(schedule_.isOn() ? "--delay" : "--duration");
   const auto verb = takeRequest(page_.words());

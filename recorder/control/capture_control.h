@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace sonde::recorder {
@@ -20,11 +21,13 @@ class CaptureControl {
   // Call before any process exists: sets the state in which the session begins.
   static void prepare(SessionPage& page, const CaptureTimes& times);
 
-  // `page` and `drainer` must outlive this object.
+  // `page` and `drainer` must outlive this object. `every`: one of so many iterations is recorded
+  // in full.
   CaptureControl(std::filesystem::path folder,
                  SessionPage& page,
                  Drainer& drainer,
-                 const CaptureTimes& times);
+                 const CaptureTimes& times,
+                 std::uint32_t every);
 
   // The job starts: times count from now.
   void begin();
@@ -33,6 +36,9 @@ class CaptureControl {
   // Carries out a due change of the schedule, then a pending request. For a dump it calls `dump`,
   // which must answer the request, possibly after this function has returned.
   void obey(const std::function<void()>& dump);
+
+  // A rule has fired: all iterations are recorded in full for `forNs`.
+  void recordFullyFor(std::int64_t forNs);
 
   // False while recording is paused, and after its end.
   bool isOn() const noexcept { return !isOver_ && schedule_.isOn(); }
@@ -51,6 +57,8 @@ class CaptureControl {
   SessionPage& page_;
   Drainer& drainer_;
   CaptureTimes times_;
+  std::uint32_t every_;
+  std::optional<std::int64_t> fullUntilNs_;  // a rule has fired
   CaptureSchedule schedule_;
   bool hasChanged_ = false;  // the schedule or a request has changed the state
   bool isOver_ = false;

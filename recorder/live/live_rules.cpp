@@ -102,7 +102,8 @@ Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts) {
       continue;
     for (const rules::CheckResult& result :
          rules::judgeRule(facts, *state.rule, options_.rules.suppressions, today_))
-      report(result);
+      if (firings_.begins(result))
+        options_.fired(result);
     const std::int64_t endedNs = threadCpuNs();
     state.due = now + pauseAfter(endedNs - begunNs, states_.size());
     begunNs = endedNs;
@@ -112,15 +113,6 @@ Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts) {
       break;
   }
   return {};
-}
-
-void LiveRules::report(const rules::CheckResult& result) {
-  const rules::Verdict verdict = result.outcome.verdict;
-  const auto [known, isNew] = known_.emplace(std::pair(result.rule, result.entity), verdict);
-  const bool wasFiring = !isNew && known->second == rules::Verdict::Fired;
-  known->second = verdict;
-  if (verdict == rules::Verdict::Fired && !wasFiring && result.counts())
-    options_.fired(result);
 }
 
 }  // namespace sonde::recorder

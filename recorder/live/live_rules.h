@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "recorder/live/firings.h"
 #include "rules/engine/check.h"
 
 #include <chrono>
@@ -13,11 +14,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace sonde::recorder {
@@ -52,12 +51,11 @@ class LiveRules {
   void work();
   bool waitForNext();
   Result<void> judgeDue(store::Database& trace, rules::Facts& facts);
-  void report(const rules::CheckResult& result);
 
   LiveOptions options_;
   std::string today_;
   std::vector<RuleState> states_;
-  std::map<std::pair<std::string, std::string>, rules::Verdict> known_;  // by rule and entity
+  Firings firings_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool ending_ = false;          // guarded by mutex_

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 namespace sonde::recorder {
 namespace {
@@ -22,6 +23,17 @@ model::Severity severityOf(rules::Severity severity) {
                                                 : model::Severity::Info;
 }
 
+// Moves the rules that judge the job as a whole out of `own`.
+rules::Configuration takeJobRules(rules::Configuration& own) {
+  rules::Configuration ofJob = own;
+  const auto isOfJob = [](const rules::ConfiguredRule& rule) {
+    return std::holds_alternative<rules::JobJudge>(rule.info->judge);
+  };
+  std::erase_if(own.rules, isOfJob);
+  std::erase_if(ofJob.rules, [&](const auto& rule) { return !isOfJob(rule); });
+  return ofJob;
+}
+
 }  // namespace
 
 LiveWatch::LiveWatch(WatchOptions options)
@@ -35,9 +47,12 @@ LiveWatch::LiveWatch(WatchOptions options)
     if (auto post = postTo(url))
       reactions_.push_back(std::make_unique<ReactionQueue>(
           fmt::format("the webhook {}", url), *std::move(post), options_.say));
+  rules::Configuration own = options_.rules;
+  if (options_.job)
+    watchJob(*options_.job, takeJobRules(own));
   rules_ = std::make_unique<LiveRules>(
       LiveOptions{options_.part,
-                  options_.rules,
+                  std::move(own),
                   [this](const rules::CheckResult& result) { fired(result); },
                   options_.say});
 }
@@ -46,8 +61,20 @@ LiveWatch::~LiveWatch() {
   end();
 }
 
+void LiveWatch::watchJob(const WatchedJob& job, rules::Configuration rules) {
+  JobWatchOptions options;
+  options.part = options_.part;
+  options.job = job;
+  options.rules = std::move(rules);
+  options.fired = [this](const rules::CheckResult& result) { fired(result); };
+  options.stopped = [this](const std::string& why) { stoppedBy(why); };
+  options.say = options_.say;
+  job_ = std::make_unique<JobWatch>(std::move(options));
+}
+
 bool LiveWatch::end() {
   rules_.reset();
+  job_.reset();
   const bool isGone = stop_.isRequested() && stop_.finish();
   reactions_.clear();
   return isGone;
@@ -61,12 +88,23 @@ void LiveWatch::fired(const rules::CheckResult& result) {
     return;
   for (const auto& reaction : reactions_)
     reaction->add(rules::renderJson(result));
+  if (options_.onFire.captureNs > 0)
+    options_.recordFully(options_.onFire.captureNs);
   if (!options_.onFire.stop || stop_.isRequested())
     return;
-  options_.note(model::Severity::Error,
-                "recorder",
-                fmt::format("the rule {} stopped the job: {}", result.rule, what));
+  const std::string why = fmt::format("the rule {} stopped the job: {}", result.rule, what);
+  options_.note(model::Severity::Error, "recorder", why);
   options_.say(fmt::format("stopping the job, because the rule {} fired", result.rule));
+  stop_.request();
+  if (job_)
+    job_->stopOthers(why);
+}
+
+void LiveWatch::stoppedBy(const std::string& why) {
+  if (stop_.isRequested())
+    return;
+  options_.note(model::Severity::Error, "recorder", why);
+  options_.say("stopping this rank, because another recorder says: " + why);
   stop_.request();
 }
 

@@ -5,13 +5,16 @@
 
 #include "analysis/model/account.h"
 #include "recorder/live/job_stop.h"
+#include "recorder/live/job_watch.h"
 #include "recorder/live/live_rules.h"
 #include "recorder/live/on_fire.h"
 #include "recorder/live/reaction_queue.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +26,11 @@ struct WatchOptions {
   std::filesystem::path part;  // the unfinished trace
   rules::Configuration rules;
   OnFire onFire;
-  // Both are called on other threads.
+  std::optional<WatchedJob> job;
+  // All are called on other threads.
   std::function<void(const std::string& line)> say;
   std::function<void(model::Severity severity, const std::string& source, std::string text)> note;
+  std::function<void(std::int64_t forNs)> recordFully;
 };
 
 class LiveWatch {
@@ -46,10 +51,13 @@ class LiveWatch {
 
  private:
   void fired(const rules::CheckResult& result);
+  void watchJob(const WatchedJob& job, rules::Configuration rules);
+  void stoppedBy(const std::string& why);
 
   WatchOptions options_;
   JobStop stop_;
   std::vector<std::unique_ptr<ReactionQueue>> reactions_;
+  std::unique_ptr<JobWatch> job_;  // nullptr: this recorder has the whole job
   std::unique_ptr<LiveRules> rules_;
 };
 

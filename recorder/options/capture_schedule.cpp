@@ -1,5 +1,7 @@
 #include "recorder/options/capture_schedule.h"
 
+#include <algorithm>
+
 namespace sonde::recorder {
 
 CaptureSchedule::CaptureSchedule(CaptureTimes times, std::int64_t nowNs) noexcept : times_(times) {
@@ -39,6 +41,13 @@ bool CaptureSchedule::set(bool on, std::int64_t nowNs) noexcept {
   isOn_ = false;
   startNs_.reset();
   endNs_.reset();
+  return changes;
+}
+
+bool CaptureSchedule::setFor(std::int64_t forNs, std::int64_t nowNs) noexcept {
+  const bool changes = set(true, nowNs);
+  if (changes || endNs_)
+    endNs_ = std::max(endNs_.value_or(0), nowNs + forNs);
   return changes;
 }
 

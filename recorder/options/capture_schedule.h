@@ -24,6 +24,9 @@ class CaptureSchedule {
   // A request turns it on or off. A duration counts from the first time that it is on. False: it is
   // already in this state.
   bool set(bool on, std::int64_t nowNs) noexcept;
+  // Turns it on for `forNs`. If it is on already, that may only last longer. False: it is already
+  // in this state.
+  bool setFor(std::int64_t forNs, std::int64_t nowNs) noexcept;
   // When advance() next changes the state.
   std::optional<std::int64_t> nextNs() const noexcept { return startNs_ ? startNs_ : endNs_; }
 

@@ -27,7 +27,22 @@ Result<void> takePlugins(const RunOptions& options,
   return {};
 }
 
-Result<void> readFiles(const RunOptions& options, JobPlan& plan) {
+Result<void> takeJobFolder(const std::string& folder,
+                           const std::vector<std::string>& environment,
+                           JobPlan& plan) {
+  const JobIdentity identity = jobIdentity(environment);
+  if (!identity.rank || !identity.worldSize)
+    return Error{ErrorCode::InvalidArgument,
+                 "--job-dir needs the rank: set RANK and WORLD_SIZE, or let torchrun, mpirun or "
+                 "srun start sonde run"};
+  SONDE_TRY(JobWatch::prepare(folder));
+  plan.watchedJob = WatchedJob{folder, *identity.rank, *identity.worldSize};
+  return {};
+}
+
+Result<void> readFiles(const RunOptions& options,
+                       const std::vector<std::string>& environment,
+                       JobPlan& plan) {
   if (!options.summaryFile.empty())
     SONDE_TRY(checkSummaryFile(options.summaryFile));
   if (!options.rulesFile.empty()) {
@@ -36,6 +51,8 @@ Result<void> readFiles(const RunOptions& options, JobPlan& plan) {
   SONDE_TRY_ASSIGN(plan.onFire, parseOnFire(options.onFire));
   for (const std::string& url : plan.onFire.webhooks)
     SONDE_TRY(postTo(url));
+  if (!options.jobFolder.empty())
+    SONDE_TRY(takeJobFolder(options.jobFolder, environment, plan));
   if (!options.tensorsFile.empty()) {
     SONDE_TRY_ASSIGN(plan.tensorPlan, readTensorPlan(options.tensorsFile));
   }
@@ -53,7 +70,7 @@ Result<void> fill(const RunOptions& options,
   SONDE_TRY(takePlugins(options, environment, plan));
   if (std::string unmet = unmetNeed(options, plan.probeMask); !unmet.empty())
     return Error{ErrorCode::InvalidArgument, std::move(unmet)};
-  return readFiles(options, plan);
+  return readFiles(options, environment, plan);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "recorder/environment/environment.h"
+#include "recorder/live/job_watch.h"
 #include "recorder/live/on_fire.h"
 #include "recorder/run/run_options.h"
 #include "rules/configuration/configuration.h"
@@ -25,6 +26,7 @@ struct JobPlan {
   std::vector<std::filesystem::path> plugins;
   std::optional<rules::Configuration> rules;
   OnFire onFire;
+  std::optional<WatchedJob> watchedJob;
   std::string tensorPlan;  // empty: the default
 
   std::string refusal;  // why the job cannot run like this; empty: it can

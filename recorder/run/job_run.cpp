@@ -330,10 +330,12 @@ class JobRun {
         WatchOptions{store::partOf(output_),
                      *plan_.rules,
                      plan_.onFire,
+                     plan_.watchedJob,
                      say_,
                      [this](model::Severity severity, const std::string& source, std::string text) {
                        recording_->note(severity, source, std::move(text));
-                     }});
+                     },
+                     [this](std::int64_t forNs) { recording_->requestFullFor(forNs); }});
     if (witness_)
       watch_->spare(witness_->pid());
   }

@@ -94,7 +94,7 @@ Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr
     : options_(std::move(options)),
       page_(std::move(page)),
       drainer_(std::move(drainer)),
-      control_(options_.folder, page_, *drainer_, options_.times),
+      control_(options_.folder, page_, *drainer_, options_.times, options_.capture.every),
       beganNs_(nowNs(CLOCK_MONOTONIC)),
       jobKnown_(!options_.job.empty()) {}
 
@@ -185,7 +185,7 @@ bool Recording::waitForNext(std::chrono::milliseconds time) {
     const auto listen = std::chrono::steady_clock::now() + kListenEvery;
     if (wake_.wait_until(lock, std::min(until, listen), [this] { return ending_; }))
       return false;
-    if (listen >= until || control_.isCalled() || isDumpWanted_.load())
+    if (listen >= until || control_.isCalled() || isDumpWanted_.load() || fullForNs_.load() > 0)
       return true;
   }
 }
@@ -229,6 +229,8 @@ DrainProgress Recording::drain(bool isHurried) {
 }
 
 void Recording::obey() {
+  if (const std::int64_t forNs = fullForNs_.exchange(0); forNs > 0)
+    control_.recordFullyFor(forNs);
   control_.obey([this] {
     const auto answer = [this](const Result<std::string>& done) {
       answerRequest(page_.words(), done);

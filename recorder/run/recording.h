@@ -109,6 +109,9 @@ class Recording {
   // recorder.
   bool requestDump();
 
+  // Records all iterations in full for `forNs`, from the next drain on. Any thread.
+  void requestFullFor(std::int64_t forNs) { fullForNs_.store(forNs); }
+
   void noteReaped(const launcher::ReapedChild& child);
 
   // Adds a note to the trace. Any thread.
@@ -160,6 +163,7 @@ class Recording {
   std::atomic<std::uint32_t> liveImages_{0};
   std::atomic<bool> mainEnded_{false};
   std::atomic<bool> isDumpWanted_{false};
+  std::atomic<std::int64_t> fullForNs_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ending_ = false;                        // guarded by mutex_

@@ -64,6 +64,9 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
            "--capture iterations:A-B";
   if (!options.onFire.empty() && options.rulesFile.empty())
     return "--on-fire needs rules: name them with --rules FILE";
+  if (!options.jobFolder.empty() && (options.rulesFile.empty() || options.lastNs > 0))
+    return "--job-dir needs rules that judge while the job runs: name them with --rules FILE, and "
+           "leave --last out";
   if (!options.onFire.empty() && options.lastNs > 0)
     return "--on-fire needs rules that judge while the job runs, and with --last they see its end "
            "only: give one of them";

@@ -46,6 +46,7 @@ struct RunOptions {
   std::string tensorsFile;                       // --tensors; empty: the default
   std::string rulesFile;                         // --rules; they judge the run and its trace
   std::vector<std::string> onFire;               // --on-fire
+  std::string jobFolder;                         // --job-dir; empty: this recorder has all ranks
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;

@@ -83,6 +83,29 @@ class LiveRules(RunTest):
         self.assertIn("error loss-not-decreasing fired: rank 0", done.stderr)
         self.assertEqual(len(self.notes()), 1)
 
+    def captured(self, *options):
+        """Whether iterations with these numbers were recorded in full: {number: bool}."""
+        done = self.run_sonde("/usr/bin/python3", "job.py", 100, "plain", 800,
+                              options=["--rules", "sonde.toml", "--on-fire", "capture:2s", *options])
+        self.assertEqual(done.returncode, 7, done.stderr)
+        return dict(self.rows("SELECT number, probe_mask <> 0 FROM iteration"))
+
+    def test_capture_records_in_full_after_a_finding_and_stops_again(self):
+        for options in (("--delay", "1h"), ("--capture", "every:10000")):
+            full = self.captured(*options)
+            first = min((number for number, is_full in full.items() if is_full and number > 0), default=None)
+            self.assertIsNotNone(first, options)
+            self.assertGreater(first, 100, options)
+            self.assertGreater(sum(full.values()), 50, options)  # two seconds have some 190
+            self.assertFalse(full[799], options)
+            self.output.unlink()
+
+    def test_a_wrong_time_of_a_capture_is_refused(self):
+        for word in ("capture:soon", "capture:0s", "captures", "capture:-1s"):
+            done = self.watch(word)
+            self.assertEqual(done.returncode, 125, word)
+            self.assertFalse((self.folder / "pid").exists(), word)
+
     def test_a_warning_stops_nobody(self):
         self.rules("", severity="warning")
         done = self.watch("stop", iterations=300)
@@ -182,7 +205,7 @@ class LiveRules(RunTest):
 
     def test_mistakes_are_found_before_the_job_starts(self):
         for on_fire, rules, message in (
-                (["halt"], "", "--on-fire 'halt': use stop, exec:COMMAND or webhook:URL"),
+                (["halt"], "", "--on-fire 'halt': use stop, exec:COMMAND, webhook:URL, capture or capture:TIME"),
                 (["exec:"], "", "--on-fire 'exec:'"),
                 (["webhook:ftp://a/"], "", "the webhook 'ftp://a/' is no URL"),
                 (["stop"], "[stop]\ngrace = 3\n", "sonde.toml:4:1: unknown key 'grace'"),

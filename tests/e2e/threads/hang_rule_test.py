@@ -26,12 +26,12 @@ class HangRule(HangTest):
         super().setUp()
         self.write_rules(4)
 
-    def ranks(self, *program):
-        """Only the recorder of rank 0 stops it."""
+    def ranks(self, *program, options=(STOP, STOP[:2])):
+        """By default only the recorder of rank 0 stops it."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
-        return [self.start(TORCH_PYTHON, *program, name=f"rank{rank}.sonde", options=STOP[:4 - 2 * rank], RANK=str(rank),
+        return [self.start(TORCH_PYTHON, *program, name=f"rank{rank}.sonde", options=options[rank], RANK=str(rank),
                            WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for rank in range(2)]
 
     def test_gloo_names_the_rank_that_has_not_come(self):
@@ -46,6 +46,26 @@ class HangRule(HangTest):
         self.assertEqual(result["evidence"]["waiting"], ["rank 0"])
         self.assertGreaterEqual(result["value"], 4)
         self.assertEqual(result["threshold"], 4)
+
+    def test_recorders_with_a_job_folder_judge_and_stop_the_whole_job(self):
+        both = (*STOP, "--job-dir", "job")
+        (self.folder / "job").mkdir()
+        (self.folder / "job" / "stop.txt").write_text("an earlier run was stopped")
+        outputs = self.ranks(SOURCES / "python" / "hanging_rank.py", options=(both, both))
+        self.assertEqual(self.statuses(), [123, 123])
+        why = (self.folder / "job" / "stop.txt").read_text()
+        self.assertIn("the rule hang stopped the job: rank 1: has not entered allreduce", why)
+        for output in outputs:
+            notes = [text for text, in self.rows("SELECT text FROM note WHERE source = 'recorder'", output)]
+            self.assertIn(why, notes, output)
+        self.assertEqual(sorted(path.name for path in (self.folder / "job").iterdir()),
+                         ["rank0.sonde", "rank1.sonde", "stop.txt"])
+
+    def test_a_job_folder_needs_ranks_and_rules(self):
+        for options, variables in ((STOP, {}), ((), {"RANK": "0", "WORLD_SIZE": "2"})):
+            output = self.start("true", options=(*options, "--job-dir", "job"), **variables)
+            self.assertEqual(self.jobs[-1].wait(PATIENCE), 125)
+            self.assertFalse(output.exists())
 
     def test_gloo_a_slow_rank_is_no_hang(self):
         (self.folder / "healthy.py").write_text(HEALTHY)
