@@ -1,6 +1,5 @@
-#include "analysis/engine/standstill/dumps.h"
-#include "analysis/store/read_rows.h"
 #include "rules/builtin/communication/communication_rules.h"
+#include "rules/builtin/communication/differing_calls.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,74 +11,6 @@
 
 namespace sonde::rules {
 namespace {
-
-// A rank's part of a collective.
-struct CallRow {
-  std::string jobKey;
-  std::int64_t seq = 0;
-  std::string name;  // of the rank
-  std::string op;
-  std::string dtype;  // empty: unknown
-  std::string size;   // empty: unknown, or ranks may differ in it
-  std::optional<std::int64_t> root;
-  std::string state;  // only in dumps
-  std::optional<std::int64_t> startNs;
-  std::int64_t part = 1;  // of a coalesced call, whose parts have one number
-
-  SONDE_COLUMNS(jobKey, seq, name, op, dtype, size, root, state, startNs, part)
-};
-
-// Only collectives in which the parts of some ranks differ.
-constexpr std::string_view kDiffering =
-    "WITH part AS (SELECT m.job_key, c.seq, c.op, coalesce(c.dtype, '') AS dtype, c.bytes, c.root,"
-    " c.start_ns, CASE WHEN p.rank IS NULL THEN 'process ' || p.pid ELSE 'rank ' || p.rank END AS"
-    " name FROM collective c JOIN communicator m ON m.id = c.communicator_id"
-    " JOIN process p ON p.id = c.process_id WHERE c.seq IS NOT NULL AND c.op NOT IN ('send',"
-    " 'receive')),"
-    " odd AS (SELECT job_key, seq FROM part GROUP BY job_key, seq HAVING count(DISTINCT op) > 1 OR"
-    " count(DISTINCT nullif(dtype, '')) > 1 OR count(DISTINCT root) > 1 OR"
-    " (count(DISTINCT bytes) > 1 AND max(op) NOT LIKE 'neighbor%') ORDER BY min(start_ns) LIMIT "
-    "1000)"
-    " SELECT part.job_key, part.seq, name, op, dtype, coalesce(bytes || ' bytes', '') AS size, "
-    "root,"
-    " '' AS state, start_ns, 1 AS part FROM part JOIN odd USING (job_key, seq) ORDER BY job_key,"
-    " seq, name";
-
-// The same for dumps of PyTorch's flight recorder, which have shapes and states. Ranks may differ
-// in their shapes in an all-to-all, in the inputs of a scatter and in the outputs of a gather, and
-// the types of tensors that only some of them have. The parts of a coalesced call are numbered from
-// the last: the ring may have dropped the first.
-constexpr std::string_view kDifferingDumps =
-    "WITH entry AS (SELECT m.job_key, c.seq, c.op, c.root, c.start_ns, c.id, c.process_id, CASE "
-    "WHEN"
-    " p.rank IS NULL THEN 'process ' || p.id ELSE 'rank ' || p.rank END AS name,"
-    " trim(a.value ->> '$.input_dtypes', '[]\"') AS in_type,"
-    " trim(a.value ->> '$.output_dtypes', '[]\"') AS out_type,"
-    " a.value ->> '$.input_sizes' AS in_size, a.value ->> '$.output_sizes' AS out_size,"
-    " CASE WHEN c.op IN ('broadcast', 'reduce', 'gather', 'scatter') THEN '' WHEN a.value ->>"
-    " '$.state' = 'completed' THEN 'finished' ELSE 'unfinished' END AS state,"
-    " row_number() OVER (PARTITION BY c.communicator_id, c.seq ORDER BY c.id DESC) AS part"
-    " FROM collective c JOIN communicator m ON m.id = c.communicator_id JOIN process p ON p.id ="
-    " c.process_id JOIN arg a ON a.owner = 'collective' AND a.owner_id = c.id JOIN string k ON k.id"
-    " = a.key_id AND k.text = 'args' WHERE c.seq IS NOT NULL AND c.op NOT IN ('send', 'receive')),"
-    " part AS (SELECT job_key, seq, name, op, root, start_ns, part,"
-    " iif(op IN ('scatter', 'broadcast') OR coalesce(in_type, '') = '', '', in_type || ' in')"
-    " || iif(op = 'gather' OR coalesce(out_type, '') = '', '', ' ' || out_type || ' out') AS dtype,"
-    " iif(op IN ('alltoall', 'scatter') OR coalesce(in_size, '[]') IN ('[[]]', '[]'), '', in_size"
-    " || ' in') || iif(op IN ('alltoall', 'gather') OR coalesce(out_size, '[]') IN ('[[]]', '[]'),"
-    " '', ' ' || out_size || ' out') AS size,"
-    " state FROM entry),"
-    " odd AS (SELECT job_key, seq, part FROM part GROUP BY job_key, seq, part HAVING count(DISTINCT"
-    " op) > 1 OR count(DISTINCT nullif(dtype, '')) > 1 OR count(DISTINCT nullif(size, '')) > 1 OR"
-    " count(DISTINCT root) > 1 OR count(DISTINCT nullif(state, '')) > 1 ORDER BY min(start_ns) "
-    "LIMIT 1000)"
-    " SELECT job_key, seq, name, op, dtype, size, root, state, start_ns, part FROM part JOIN odd"
-    " USING (job_key, seq, part) ORDER BY job_key, seq, part, name";
-
-constexpr std::string_view kCount =
-    "SELECT count(*) FROM (SELECT 1 FROM collective c JOIN communicator m ON m.id ="
-    " c.communicator_id WHERE c.seq IS NOT NULL GROUP BY m.job_key, c.seq HAVING count(DISTINCT"
-    " c.process_id) > 1)";
 
 using Part = std::string (*)(const CallRow&);
 struct Aspect {
@@ -196,35 +127,30 @@ Finding findingOf(const Mismatch& first, std::size_t all, const std::string& ent
 }
 
 Result<std::vector<Finding>> judgeMismatch(Facts& facts, const Parameters&) {
-  SONDE_TRY_ASSIGN(const std::int64_t joined, facts.trace().queryInteger(kCount));
+  SONDE_TRY_ASSIGN(const DifferingCalls differing, readDifferingCalls(facts.trace()));
   Finding whole{"job", {}};
-  whole.outcome.samples = joined;
-  if (joined == 0) {
-    SONDE_TRY_ASSIGN(const std::int64_t any,
-                     facts.trace().queryInteger("SELECT EXISTS (SELECT 1 FROM collective)"));
+  whole.outcome.samples = differing.joined;
+  if (differing.joined == 0) {
     SONDE_TRY_ASSIGN(
         const std::int64_t ranks,
         facts.trace().queryInteger("SELECT max(coalesce(world_size, 1)) FROM process"));
-    if (any == 0 && ranks <= 1) {
+    if (differing.calls == 0 && ranks <= 1) {
       whole.outcome.verdict = Verdict::Skipped;
       whole.outcome.message = "the job has one rank";
     } else {
       whole.outcome.inputMissing = true;
       whole.outcome.message =
-          any == 0 ? "no collective was recorded"
-                   : "no collective of two ranks is here: give the traces of all ranks";
+          differing.calls == 0 ? "no collective was recorded"
+                               : "no collective of two ranks is here: give the traces of all ranks";
     }
     return std::vector{std::move(whole)};
   }
-  SONDE_TRY_ASSIGN(const bool isDump, engine::standstill::holdsDumps(facts.trace()));
-  SONDE_TRY_ASSIGN(const auto rows,
-                   store::readAll<CallRow>(facts.trace(), isDump ? kDifferingDumps : kDiffering));
-  const std::vector<Mismatch> found = mismatchesOf(rows);
+  const std::vector<Mismatch> found = mismatchesOf(differing.rows);
   if (found.empty()) {
     whole.outcome.verdict = Verdict::Pass;
     whole.outcome.value = 0;
     whole.outcome.threshold = 0;
-    whole.outcome.message = fmt::format("{} collectives agree on all ranks", joined);
+    whole.outcome.message = fmt::format("{} collectives agree on all ranks", differing.joined);
     return std::vector{std::move(whole)};
   }
   std::vector<Finding> findings;
