@@ -176,6 +176,8 @@ Result<std::uint64_t> Drainer::storeAll(Pass pass,
       image->giveUp(limitReached_ ? kMaxSize : kOutputFull);
     else
       records += image->store(recorder_->sink(), now.monotonicNs);
+    if (notes_.wantsStacks() && !counts(pass))
+      image->storeStill(now.monotonicNs);
   }
   if (stall_)
     SONDE_TRY(recorder_->addNote(

@@ -82,6 +82,7 @@ void moveTo(std::vector<T>& to, std::vector<T>& from) {
 }  // namespace
 
 void RecorderNotes::committed() {
+  wantsStacks_ = false;
   moveTo(committed_.facts, storedFacts_);
   pending_.meta.merge(committed_.meta);  // newer values stay
   committed_.meta = std::exchange(pending_.meta, {});

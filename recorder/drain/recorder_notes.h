@@ -46,6 +46,10 @@ class RecorderNotes {
   }
   void addNote(Note note) { pending_.notes.push_back(std::move(note)); }
 
+  // The next drain stores the stacks of all threads that wait then.
+  void wantStacks() noexcept { wantsStacks_ = true; }
+  bool wantsStacks() const noexcept { return wantsStacks_; }
+
   // Copies the pending notes of another instance.
   void takeFrom(const RecorderNotes& other);
   // Forgets facts that wait for images of ended processes, unless `isKept` returns true.
@@ -57,7 +61,7 @@ class RecorderNotes {
   void tryFactsAgain() noexcept { freshFacts_ = !pending_.facts.empty(); }
   bool pending() const noexcept {
     return freshFacts_ || !pending_.meta.empty() || !pending_.losses.empty() ||
-           !pending_.costs.empty() || !pending_.notes.empty();
+           !pending_.costs.empty() || !pending_.notes.empty() || wantsStacks_;
   }
 
   // Requires: a transaction, and a scan since facts were added and since the last call.
@@ -91,6 +95,7 @@ class RecorderNotes {
   };
 
   Told pending_;
+  bool wantsStacks_ = false;
   std::vector<Fact> storedFacts_;  // in the open transaction
   bool freshFacts_ = false;        // some of pending_.facts may be stored now
   Told committed_;

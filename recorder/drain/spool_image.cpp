@@ -1,6 +1,7 @@
 #include "recorder/drain/spool_image.h"
 
 #include "analysis/ingest/rows/record_walk.h"
+#include "analysis/ingest/stacks/still_threads.h"
 #include "recorder/spool/image_life.h"
 
 #include <fmt/format.h>
@@ -127,6 +128,11 @@ void SpoolImage::lookAtCode() {
   std::ostringstream lines;
   lines << maps.rdbuf();  // does not throw when the process ends meanwhile, as iterators do
   builder_->addCode(lines.str());
+}
+
+void SpoolImage::storeStill(std::int64_t nowMonotonicNs) {
+  if (processRuns())
+    builder_->addStill(ingest::readStillThreads(identity().pid), jobTime(nowMonotonicNs));
 }
 
 void SpoolImage::giveUp(std::string_view reason) {

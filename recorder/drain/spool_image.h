@@ -42,6 +42,8 @@ class SpoolImage {
   // Stores the records that slots().look() found, and returns their number. `nowMonotonicNs`: the
   // time of that look().
   std::uint64_t store(ingest::RowSink& sink, std::int64_t nowMonotonicNs);
+  // Stores the stacks of the threads that wait now. Requires: begun().
+  void storeStill(std::int64_t nowMonotonicNs);
   // Counts them as lost, if they cannot be stored any more.
   void giveUp(std::string_view reason);
   // Call it after the last store(): closes the image. `letGo`: as in LostRecords. `runsUntil`: the

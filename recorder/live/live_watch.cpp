@@ -81,6 +81,9 @@ bool LiveWatch::end() {
 }
 
 void LiveWatch::fired(const rules::CheckResult& result) {
+  // The trace then says where each rank stands still.
+  if (result.rule == "hang")
+    takeStacks();
   const std::string what = fmt::format("{}: {}", result.entity, result.outcome.message);
   options_.note(severityOf(result.severity), "rule " + result.rule, what);
   options_.say(fmt::format("{} {} fired: {}", wordOf(result.severity), result.rule, what));
@@ -100,9 +103,18 @@ void LiveWatch::fired(const rules::CheckResult& result) {
     job_->stopOthers(why);
 }
 
+// A rule has a finding for each rank that the others wait for.
+void LiveWatch::takeStacks() {
+  constexpr std::chrono::seconds kAtOnce{5};
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  if (now - stacksTaken_.exchange(now) > kAtOnce)
+    options_.takeStacks();
+}
+
 void LiveWatch::stoppedBy(const std::string& why) {
   if (stop_.isRequested())
     return;
+  takeStacks();
   options_.note(model::Severity::Error, "recorder", why);
   options_.say("stopping this rank, because another recorder says: " + why);
   stop_.request();

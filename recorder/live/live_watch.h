@@ -10,6 +10,8 @@
 #include "recorder/live/on_fire.h"
 #include "recorder/live/reaction_queue.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -31,6 +33,7 @@ struct WatchOptions {
   std::function<void(const std::string& line)> say;
   std::function<void(model::Severity severity, const std::string& source, std::string text)> note;
   std::function<void(std::int64_t forNs)> recordFully;
+  std::function<void()> takeStacks;  // of all threads that wait; returns soon
 };
 
 class LiveWatch {
@@ -52,9 +55,11 @@ class LiveWatch {
  private:
   void fired(const rules::CheckResult& result);
   void watchJob(const WatchedJob& job, rules::Configuration rules);
+  void takeStacks();
   void stoppedBy(const std::string& why);
 
   WatchOptions options_;
+  std::atomic<std::chrono::steady_clock::duration> stacksTaken_{};  // since the clock's begin
   JobStop stop_;
   std::vector<std::unique_ptr<ReactionQueue>> reactions_;
   std::unique_ptr<JobWatch> job_;  // nullptr: this recorder has the whole job

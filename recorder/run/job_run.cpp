@@ -335,7 +335,8 @@ class JobRun {
                      [this](model::Severity severity, const std::string& source, std::string text) {
                        recording_->note(severity, source, std::move(text));
                      },
-                     [this](std::int64_t forNs) { recording_->requestFullFor(forNs); }});
+                     [this](std::int64_t forNs) { recording_->requests().recordFully(forNs); },
+                     [this] { recording_->requests().takeStacks(std::chrono::seconds(3)); }});
     if (witness_)
       watch_->spare(witness_->pid());
   }

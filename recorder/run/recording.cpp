@@ -185,7 +185,7 @@ bool Recording::waitForNext(std::chrono::milliseconds time) {
     const auto listen = std::chrono::steady_clock::now() + kListenEvery;
     if (wake_.wait_until(lock, std::min(until, listen), [this] { return ending_; }))
       return false;
-    if (listen >= until || control_.isCalled() || isDumpWanted_.load() || fullForNs_.load() > 0)
+    if (listen >= until || control_.isCalled() || isDumpWanted_.load() || requests_.any())
       return true;
   }
 }
@@ -206,7 +206,12 @@ DrainProgress Recording::drain(bool isHurried) {
   storeNotes();
   takeSamples();
   obey();
+  const bool takesStacks = requests_.wantsStacks();
+  if (takesStacks)
+    drainer_->notes().wantStacks();
   DrainProgress progress = lookOrStore(isHurried);
+  if (takesStacks)
+    requests_.stacksAreTaken();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {
@@ -229,7 +234,7 @@ DrainProgress Recording::drain(bool isHurried) {
 }
 
 void Recording::obey() {
-  if (const std::int64_t forNs = fullForNs_.exchange(0); forNs > 0)
+  if (const std::int64_t forNs = requests_.takeFullTime(); forNs > 0)
     control_.recordFullyFor(forNs);
   control_.obey([this] {
     const auto answer = [this](const Result<std::string>& done) {

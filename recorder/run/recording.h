@@ -14,6 +14,7 @@
 #include "recorder/launcher/reaper.h"
 #include "recorder/options/redaction.h"
 #include "recorder/run/recorder_share.h"
+#include "recorder/run/worker_requests.h"
 #include "recorder/spool/session_page.h"
 #include "recorder/spool/spool_lock.h"
 #include "recorder/system/sampler.h"
@@ -109,8 +110,8 @@ class Recording {
   // recorder.
   bool requestDump();
 
-  // Records all iterations in full for `forNs`, from the next drain on. Any thread.
-  void requestFullFor(std::int64_t forNs) { fullForNs_.store(forNs); }
+  // Carried out at the next drain.
+  WorkerRequests& requests() noexcept { return requests_; }
 
   void noteReaped(const launcher::ReapedChild& child);
 
@@ -163,7 +164,7 @@ class Recording {
   std::atomic<std::uint32_t> liveImages_{0};
   std::atomic<bool> mainEnded_{false};
   std::atomic<bool> isDumpWanted_{false};
-  std::atomic<std::int64_t> fullForNs_{0};
+  WorkerRequests requests_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ending_ = false;                        // guarded by mutex_

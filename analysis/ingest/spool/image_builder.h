@@ -61,6 +61,8 @@ class ImageBuilder {
 
   // Lines of the process's current /proc/PID/maps.
   void addCode(std::string_view lines) { stacks_.addCode(lines, image_.lastNs); }
+  // Stacks of the threads that wait at `ns`.
+  void addStill(const StillProcess& still, std::int64_t ns);
   // Records of a slot that only holds copies of a thread's stack.
   void addSamples(std::uint32_t thread, std::span<const std::byte> records);
 

@@ -78,6 +78,12 @@ void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> re
 }
 
 // The thread's own records are in other slots, which have its state.
+void ImageBuilder::addStill(const StillProcess& still, std::int64_t ns) {
+  stacks_.addCode(still.maps, ns);
+  for (const StillThread& thread : still.threads)
+    stacks_.addStill(threads_.rowOf(static_cast<std::int32_t>(thread.tid), ns), ns, thread);
+}
+
 void ImageBuilder::addSamples(std::uint32_t index, std::span<const std::byte> records) {
   ImageThread& thread = threads_.threadOf(index);
   const WalkCount count =

@@ -183,4 +183,37 @@ std::vector<CodeFunction> symbolsOf(std::span<const std::byte> image) {
   return sorted(std::move(symbols));
 }
 
+std::optional<std::uint64_t> objectAddress(const std::filesystem::path& path,
+                                           std::string_view name) {
+  struct EndElf {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+  elf_version(EV_CURRENT);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return std::nullopt;
+  std::optional<std::uint64_t> found;
+  {
+    const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd, ELF_C_READ_MMAP, nullptr));
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section)) != nullptr;) {
+      GElf_Shdr header{};
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0 ||
+          header.sh_type != SHT_DYNSYM)
+        continue;
+      Elf_Data* const data = elf_getdata(section, nullptr);
+      const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
+      for (int at = 0; data != nullptr && at < count && !found; ++at) {
+        GElf_Sym symbol{};
+        if (gelf_getsym(data, at, &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF)
+          continue;
+        const char* const own = elf_strptr(elf.get(), header.sh_link, symbol.st_name);
+        if (own != nullptr && own == name)
+          found = symbol.st_value;
+      }
+    }
+  }
+  close(fd);
+  return found;
+}
+
 }  // namespace sonde::ingest

@@ -134,6 +134,26 @@ bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
   return true;
 }
 
+void StackRows::addStill(model::ThreadId thread, std::int64_t ns, const StillThread& still) {
+  copy_.assign(still.registers.begin(), still.registers.end());
+  unwinder_.unwind({copy_, still.stack, still.stackAddress}, unwound_);
+  native_.clear();
+  for (const std::uint64_t address : unwound_.addresses)
+    native_.push_back(callAt(address));
+  leaveOutStart(native_);
+  std::erase_if(native_, [](const NativeCall& call) { return call.recorder && !call.standsIn; });
+  python_.clear();
+  for (const PythonPlace& place : still.python)
+    python_.push_back(callOf(place));
+  model::StackSample row;
+  row.threadId = thread;
+  row.tsNs = ns;
+  row.stackId = stackOf(mergePython(native_, python_, unwound_.complete));
+  row.truncated = !unwound_.complete && (python_.empty() || !python_.back().isEntry);
+  row.kind = model::SampleKind::Blocked;
+  sink_.add(row);
+}
+
 // The time since the tick minus the sample's CPU time. CPU time comes in ticks of the kernel's
 // clock, so small values of either sign are ignored at first.
 void StackRows::addOther(model::ThreadId thread,
@@ -241,6 +261,19 @@ PythonCall StackRows::callOf(const wire::PythonFrame& frame) {
     known->second = sink_.add(row);
   }
   return {known->second, (frame.flags & wire::PythonFrame::kEntry) != 0};
+}
+
+PythonCall StackRows::callOf(const PythonPlace& place) {
+  const auto [known, fresh] = pythonPlaces_.try_emplace({place.name, place.path, place.line});
+  if (fresh) {
+    model::Frame row;
+    row.kind = model::FrameKind::Python;
+    row.nameId = sink_.intern(place.name);
+    row.pathId = sink_.intern(place.path);
+    row.line = place.line;
+    known->second = sink_.add(row);
+  }
+  return {known->second, place.isEntry};
 }
 
 model::StackId StackRows::stackOf(std::span<const model::FrameId> innermostFirst) {

@@ -10,6 +10,7 @@
 #include "analysis/ingest/rows/row_sink.h"
 #include "analysis/ingest/stacks/code_map.h"
 #include "analysis/ingest/stacks/merge_python.h"
+#include "analysis/ingest/stacks/still_threads.h"
 #include "analysis/ingest/stacks/unwinder.h"
 #include "analysis/model/code.h"
 #include "collector/wire/stack_records.h"
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -35,6 +37,8 @@ class StackRows {
   void addCode(std::string_view lines, std::int64_t ns);
   // A complete StackSample record. False: it is invalid.
   bool add(model::ThreadId thread, std::span<const std::byte> record);
+  // A thread that has waited at `ns` and goes on waiting: a row of kind blocked without a duration.
+  void addStill(model::ThreadId thread, std::int64_t ns, const StillThread& still);
   std::int64_t lastNs() const noexcept { return lastNs_; }
 
   // Restores the state of an earlier recorder.
@@ -51,6 +55,7 @@ class StackRows {
   void callsOf(std::span<const std::byte> registers,
                const wire::StackSample& head,
                std::span<const std::byte> stack);
+  PythonCall callOf(const PythonPlace& place);
   void addOther(model::ThreadId thread, const model::StackSample& sample, std::uint64_t ticks);
   model::FrameId unnamed(const std::string& name);
   model::StackId stackOf(std::span<const model::FrameId> innermostFirst);
@@ -68,6 +73,7 @@ class StackRows {
   std::unordered_map<std::uint64_t, NativeCall> byAddress_;  // until the code changes
   std::map<FrameKey, NativeCall> functions_;
   std::map<PythonKey, model::FrameId> pythonFunctions_;
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, model::FrameId> pythonPlaces_;
   std::map<std::string, model::FrameId, std::less<>> unnamed_;  // code without a file, by name
   std::map<std::pair<std::int64_t, std::int64_t>, model::StackId> stacks_;  // by caller and frame
   // By thread: time neither on a processor nor waiting that has no row yet.

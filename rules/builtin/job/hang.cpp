@@ -1,5 +1,6 @@
 #include "analysis/engine/standstill/dumps.h"
 #include "analysis/engine/standstill/open_work.h"
+#include "analysis/engine/standstill/rank_stacks.h"
 #include "analysis/engine/standstill/standstill.h"
 #include "rules/builtin/job/job_rules.h"
 #include "rules/builtin/job/wait_graph.h"
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace sonde::rules {
 namespace {
@@ -198,7 +200,54 @@ Finding jobFinding(const Standstill& found, double stillSeconds) {
   return finding;
 }
 
-std::vector<Finding> findingsOf(const Standstill& found, double thresholdSeconds) {
+// Without the types of its parameters.
+std::string shortName(const std::string& name) {
+  const std::size_t parameters = name.find('(');
+  return parameters == 0 ? name : name.substr(0, parameters);
+}
+
+// "rank 0, rank 2: wait < all_reduce (ddp.py:12) < main (train.py:40)", innermost first: a few
+// native functions, and Python's.
+std::string describeStack(const engine::standstill::StackGroup& group) {
+  constexpr std::size_t kNative = 5;
+  constexpr std::size_t kPython = 12;
+  std::vector<std::string> calls;
+  std::size_t natives = 0;
+  std::size_t pythons = 0;
+  for (const auto& frame : group.frames) {
+    const bool isShown = frame.isPython ? pythons++ < kPython : natives++ < kNative;
+    if (isShown)
+      calls.push_back(frame.isPython
+                          ? fmt::format("{} ({}:{})",
+                                        frame.name,
+                                        std::filesystem::path(frame.path).filename().string(),
+                                        frame.line)
+                          : shortName(frame.name));
+    else if (calls.back() != "…")
+      calls.emplace_back("…");
+  }
+  return fmt::format("{}: {}", whoWaits(group.ranks), fmt::join(calls, " < "));
+}
+
+// Where in the code the ranks wait, and the lines of the entity's own code.
+void addStacks(const std::vector<engine::standstill::StackGroup>& groups, Finding& finding) {
+  std::vector<std::string> lines;
+  for (const auto& group : groups) {
+    lines.push_back(describeStack(group));
+    if (std::find(group.ranks.begin(), group.ranks.end(), finding.entity) == group.ranks.end())
+      continue;
+    for (const auto& frame : group.frames)
+      if (frame.isPython)
+        finding.outcome.locations.push_back({frame.path, frame.line, frame.name});
+  }
+  if (!lines.empty())
+    finding.outcome.evidence["stacks"] = std::move(lines);
+}
+
+Result<std::vector<Finding>> findingsOf(const store::Database& trace,
+                                        const Standstill& found,
+                                        double thresholdSeconds) {
+  SONDE_TRY_ASSIGN(const auto stacks, engine::standstill::readRankStacks(trace, found.ranks));
   const double stillSeconds = static_cast<double>(found.untilNs - found.sinceNs) / kNsPerSecond;
   std::vector<Finding> findings;
   for (const Culprit& culprit : culpritsOf(found))
@@ -212,6 +261,7 @@ std::vector<Finding> findingsOf(const Standstill& found, double thresholdSeconds
     }
     finding.outcome.samples = static_cast<std::int64_t>(found.ranks.size());
     finding.outcome.time = TimeRange{found.sinceNs, found.untilNs};
+    addStacks(stacks, finding);
   }
   return findings;
 }
@@ -221,7 +271,7 @@ Result<std::vector<Finding>> judgeDumps(const store::Database& trace) {
   if (!found)
     return std::vector{
         hangFinding(Verdict::Pass, "no rank's dump has an unfinished collective or message")};
-  return findingsOf(*found, 0);
+  return findingsOf(trace, *found, 0);
 }
 
 Result<std::vector<Finding>> judgeHang(Facts& facts, const Parameters& parameters) {
@@ -258,7 +308,7 @@ Result<std::vector<Finding>> judgeHang(Facts& facts, const Parameters& parameter
   const double limit = hasBegun ? threshold : std::max(threshold, parameters.real("startup_s"));
   if (static_cast<double>(found->untilNs - found->sinceNs) < limit * kNsPerSecond)
     return healthy;
-  return findingsOf(*found, limit);
+  return findingsOf(*recent, *found, limit);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """The rule `hang` on real jobs: it names the rank that the others wait for, live and in the trace, and is silent on others."""
 import os
+import pathlib
 import signal
 import socket
 import unittest
@@ -45,7 +46,15 @@ class HangRule(HangTest):
         self.assertIn("has not entered allreduce", result["message"])
         self.assertEqual(result["evidence"]["waiting"], ["rank 0"])
         self.assertGreaterEqual(result["value"], 4)
+        self.assert_stacks(result)
         self.assertEqual(result["threshold"], 4)
+
+    def assert_stacks(self, result):
+        """Rank 0 waits for a reduction, rank 1 sleeps. Each line has Python's and native functions."""
+        waiting, asleep = sorted(result["evidence"]["stacks"])
+        self.assertRegex(waiting, r"^rank 0: .*wait.* < .*backward \(_tensor\.py:\d+\) < <module> "
+                                  r"\(hanging_rank\.py:1\)$")
+        self.assertRegex(asleep, r"^rank 1: .*nanosleep.* < <module> \(hanging_rank\.py:1\)$")
 
     def test_recorders_with_a_job_folder_judge_and_stop_the_whole_job(self):
         both = (*STOP, "--job-dir", "job")
@@ -55,6 +64,10 @@ class HangRule(HangTest):
         self.assertEqual(self.statuses(), [123, 123])
         why = (self.folder / "job" / "stop.txt").read_text()
         self.assertIn("the rule hang stopped the job: rank 1: has not entered allreduce", why)
+        _, (result,) = self.check(*outputs)
+        self.assert_stacks(result)
+        self.assertIn("hanging_rank.py", [pathlib.Path(place["path"]).name
+                                          for place in result["evidence"]["locations"]])
         for output in outputs:
             notes = [text for text, in self.rows("SELECT text FROM note WHERE source = 'recorder'", output)]
             self.assertIn(why, notes, output)

@@ -2,8 +2,8 @@
 
 #include "collector/core/platform/symbol_versions.h"
 #include "collector/preload/stack/interposer/own_memory.h"
-#include "collector/preload/stack/interposer/python_layout.h"
 #include "collector/preload/stack/interposer/python_names.h"
+#include "collector/wire/python_layout.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,6 +14,10 @@
 
 namespace sonde::preload::stack {
 namespace {
+
+using wire::kPythonLayouts;
+using wire::PythonEntry;
+using wire::PythonLayout;
 
 constinit const PythonLayout* gLayout = nullptr;
 using ThreadStateCall = void* (*)();
@@ -118,7 +122,7 @@ class Walk {
 
   bool take(const char* bytes) noexcept {
     const auto byte = at<std::uint8_t>(bytes, gLayout->entryByte);
-    if (gLayout->entry == PythonEntry::Guard && byte == kOwnedByCStack) {
+    if (gLayout->entry == PythonEntry::Guard && byte == wire::kOwnedByCStack) {
       if (waiting_ > 0)
         entries_[waiting_ - 1] = true;
       else if (count_ > 0)
@@ -137,7 +141,7 @@ class Walk {
     const std::size_t read = memory_.readEach(codes_, asked, kCodeBytes, objects_);
     for (std::size_t each = 0; each < read; ++each) {
       const char* object = objects_ + each * kCodeBytes;
-      if (at<std::uint64_t>(object, kObjectType) != gCodeType)
+      if (at<std::uint64_t>(object, wire::kObjectType) != gCodeType)
         return false;
       const CodeObject code{codes_[each],
                             at<std::uint64_t>(object, gLayout->name),

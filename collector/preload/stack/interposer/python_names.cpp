@@ -7,7 +7,7 @@
 namespace sonde::preload::stack {
 namespace {
 
-constinit const PythonLayout* gLayout = nullptr;
+constinit const wire::PythonLayout* gLayout = nullptr;
 constinit std::uint64_t gTextType = 0;
 constinit Intern gIntern = nullptr;
 
@@ -78,9 +78,9 @@ std::uint32_t textAt(std::uint64_t address, const OwnMemory& memory) noexcept {
     std::uint32_t state;
     std::uint32_t padding;
   } head;
-  static_assert(offsetof(decltype(head), type) == kObjectType &&
-                offsetof(decltype(head), length) == kTextLength &&
-                offsetof(decltype(head), state) == kTextState);
+  static_assert(offsetof(decltype(head), type) == wire::kObjectType &&
+                offsetof(decltype(head), length) == wire::kTextLength &&
+                offsetof(decltype(head), state) == wire::kTextState);
   if (!memory.read(address, &head, sizeof head) || head.type != gTextType)
     return 0;
   const std::uint32_t width = head.state >> 2U & 7U;
@@ -110,7 +110,9 @@ std::uint32_t textAt(std::uint64_t address, const OwnMemory& memory) noexcept {
 
 }  // namespace
 
-void prepareNames(const PythonLayout& layout, std::uint64_t textType, Intern intern) noexcept {
+void prepareNames(const wire::PythonLayout& layout,
+                  std::uint64_t textType,
+                  Intern intern) noexcept {
   gLayout = &layout;
   gTextType = textType;
   gIntern = intern;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collector/preload/stack/interposer/own_memory.h"
-#include "collector/preload/stack/interposer/python_layout.h"
+#include "collector/wire/python_layout.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct CodeNames {
 using Intern = std::uint32_t (*)(const char* text, std::size_t length);
 
 // Call it before the other functions.
-void prepareNames(const PythonLayout& layout, std::uint64_t textType, Intern intern) noexcept;
+void prepareNames(const wire::PythonLayout& layout, std::uint64_t textType, Intern intern) noexcept;
 
 CodeNames namesOf(const CodeObject& code, const OwnMemory& memory) noexcept;
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace sonde::preload::stack {
+namespace sonde::wire {
 
 // How to recognise a frame for which the interpreter's loop was entered. Python itself called the
 // frames in between, without using the C stack.
@@ -32,6 +32,13 @@ struct PythonLayout {
   // Offsets of the characters in a text: ASCII and other.
   std::uint16_t ascii;
   std::uint16_t wide;
+  // How to find the threads from outside: offsets of the first interpreter in _PyRuntime, of its
+  // first thread, and of the next thread and the kernel's thread id in a thread. 0: this version
+  // does not say.
+  std::uint16_t interpreter;
+  std::uint16_t threads;
+  std::uint16_t nextThread;
+  std::uint16_t nativeId;
 };
 
 inline constexpr std::uint8_t kOwnedByCStack = 3;
@@ -40,12 +47,12 @@ inline constexpr std::uint16_t kTextLength = 16;
 inline constexpr std::uint16_t kTextState = 32;  // bits: 2 interned, 3 kind, 1 compact, 1 ascii
 
 inline constexpr PythonLayout kPythonLayouts[] = {
-    {8, 24, -1, 32, 24, PythonEntry::Every, 0, 104, 112, 40, 48, 72},
-    {9, 24, -1, 32, 24, PythonEntry::Every, 0, 104, 112, 40, 48, 72},
-    {10, 24, -1, 32, 24, PythonEntry::Every, 0, 104, 112, 40, 48, 72},
-    {11, 56, 8, 32, 48, PythonEntry::Flag, 68, 112, 128, 72, 48, 72},
-    {12, 56, 0, 0, 8, PythonEntry::Guard, 70, 112, 128, 68, 40, 56},
-    {13, 72, -1, 0, 8, PythonEntry::Guard, 70, 112, 128, 68, 40, 56},
+    {8, 24, -1, 32, 24, PythonEntry::Every, 0, 104, 112, 40, 48, 72, 0, 0, 0, 0},
+    {9, 24, -1, 32, 24, PythonEntry::Every, 0, 104, 112, 40, 48, 72, 0, 0, 0, 0},
+    {10, 24, -1, 32, 24, PythonEntry::Every, 0, 104, 112, 40, 48, 72, 0, 0, 0, 0},
+    {11, 56, 8, 32, 48, PythonEntry::Flag, 68, 112, 128, 72, 48, 72, 40, 16, 8, 160},
+    {12, 56, 0, 0, 8, PythonEntry::Guard, 70, 112, 128, 68, 40, 56, 40, 72, 8, 144},
+    {13, 72, -1, 0, 8, PythonEntry::Guard, 70, 112, 128, 68, 40, 56, 0, 0, 0, 0},
 };
 
-}  // namespace sonde::preload::stack
+}  // namespace sonde::wire
