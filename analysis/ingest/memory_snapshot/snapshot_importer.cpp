@@ -124,6 +124,12 @@ void SnapshotImporter::readSegments(const Value& segments) {
 void SnapshotImporter::readBlock(const Block& block, const Value& state) {
   ++result_.events["block"];
   const bool isInUse = state.text().value_or("").starts_with("active");
+  Reserved& reserved = reserved_[block.device];
+  reserved.bytes += block.bytes;
+  if (isInUse)
+    reserved.inUse += block.bytes;
+  else
+    reserved.largestFree = std::max(reserved.largestFree, block.bytes);
   if (!isInUse || !open_.emplace(Place(block.device, block.address), blocks_.size()).second) {
     ++result_.notKept;
     return;
@@ -149,7 +155,10 @@ Result<void> SnapshotImporter::store() {
     withoutTime_ += block.allocNs ? 0U : 1U;
     rows.push_back(row);
   }
+  for (const auto& [device, reserved] : reserved_)
+    places_.device(ImportedPlaces::kMain, device);
   SONDE_TRY(places_.finish(0));
+  SONDE_TRY(storeReserved(std::max(beginNs, lastNs_)));
   result_.process = places_.idOf(ImportedPlaces::kMain);
   for (std::size_t at = 0; at < rows.size(); ++at) {
     SONDE_TRY_ASSIGN(rows[at].stackId, stacks_.stackOf(blocks_[at].frames));
@@ -158,6 +167,26 @@ Result<void> SnapshotImporter::store() {
   if (withoutTime_ > 0)
     result_.warnings.push_back(fmt::format(
         "{} blocks were allocated before the history begins: they begin with it", withoutTime_));
+  return {};
+}
+
+Result<void> SnapshotImporter::storeReserved(std::int64_t ns) {
+  for (const auto& [device, reserved] : reserved_) {
+    const std::pair<std::string_view, std::int64_t> values[] = {
+        {"allocator reserved", reserved.bytes},
+        {"allocator in use", reserved.inUse},
+        {"allocator largest free block", reserved.largestFree}};
+    for (const auto& [name, bytes] : values) {
+      model::Counter counter;
+      counter.hostId = places_.host(ImportedPlaces::kMain);
+      counter.processId = places_.idOf(ImportedPlaces::kMain);
+      counter.deviceId = places_.device(ImportedPlaces::kMain, device);
+      SONDE_TRY_ASSIGN(counter.nameId, writer_.intern(name));
+      counter.unit = "bytes";
+      SONDE_TRY_ASSIGN(const model::CounterId id, writer_.add(counter));
+      SONDE_TRY(writer_.add(model::Sample{id, ns, static_cast<double>(bytes)}));
+    }
+  }
   return {};
 }
 

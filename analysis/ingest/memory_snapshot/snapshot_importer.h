@@ -1,5 +1,6 @@
 // Imports a memory snapshot of PyTorch's CUDA caching allocator (a pickle that
-// torch.cuda.memory._dump_snapshot wrote) as the `allocation` rows of one process.
+// torch.cuda.memory._dump_snapshot wrote) as the `allocation` rows of one process, with the memory
+// that the allocator holds as counters.
 //
 // Owned by one import, on one thread. Memory: the whole snapshot.
 #pragma once
@@ -46,16 +47,25 @@ class SnapshotImporter {
 
   void readHistory(const Value& traces);
   void readEvent(std::int64_t device, const Value& event);
+  // The memory that the allocator holds on a device.
+  struct Reserved {
+    std::int64_t bytes = 0;
+    std::int64_t inUse = 0;
+    std::int64_t largestFree = 0;
+  };
+
   void readSegments(const Value& segments);
   void readBlock(const Block& block, const Value& state);
   Result<void> store();
+  Result<void> storeReserved(std::int64_t ns);
 
   store::TraceWriter& writer_;
   ImportedPlaces places_;
   PythonStacks stacks_;
   ImportedFile result_;
   std::vector<Block> blocks_;
-  std::map<Place, std::size_t> open_;  // index of the block that is there now
+  std::map<std::int64_t, Reserved> reserved_;  // by device
+  std::map<Place, std::size_t> open_;          // index of the block that is there now
   std::optional<std::int64_t> firstNs_;
   std::int64_t lastNs_ = 0;
   std::uint64_t withoutTime_ = 0;
