@@ -66,6 +66,50 @@ void leak(Thread& thread) {
   thread.program = std::move(program);
 }
 
+// Behind the first two kernels of each iteration a tensor goes to the host and comes back.
+void copyBackAndForth(Thread& thread) {
+  constexpr std::int64_t kTensorBytes = 4'000'000;
+  std::vector<Op> program;
+  int launches = 0;
+  for (const Op& each : thread.program) {
+    program.push_back(each);
+    launches =
+        beginsIteration(each) ? 0 : launches + (std::holds_alternative<Launch>(each) ? 1 : 0);
+    if (launches != 2 || !std::holds_alternative<Launch>(each))
+      continue;
+    program.emplace_back(Launch{"cpu", 8'000, 0, 160'000, 0, CopyWay::ToHost, kTensorBytes});
+    program.emplace_back(Synchronise{0, 5'000});
+    program.emplace_back(Launch{"cuda", 8'000, 0, 160'000, 0, CopyWay::ToDevice, kTensorBytes});
+  }
+  thread.program = std::move(program);
+}
+
+// The thread rests in the middle of its last iteration.
+void stick(Thread& thread, Ns ns) {
+  std::vector<Op>& program = thread.program;
+  std::size_t last = 0;
+  for (std::size_t at = 0; at < program.size(); ++at)
+    last = beginsIteration(program[at]) ? at : last;
+  program.insert(program.begin() + static_cast<std::ptrdiff_t>((last + program.size()) / 2),
+                 Sleep{"stuck", ns});
+}
+
+// Kernels of so few blocks that they leave most of the device idle.
+Job twinJobs(int iterations) {
+  Job job = dataParallelJob({.ranks = 3, .iterations = iterations, .layers = 4, .buckets = 1});
+  job.isOneJob = false;
+  job.groups.clear();
+  job.deviceName = "NVIDIA H100 80GB HBM3";
+  for (Thread& thread : job.threads) {
+    std::erase_if(thread.program,
+                  [](const Op& op) { return std::holds_alternative<LaunchCollective>(op); });
+    for (Op& op : thread.program)
+      if (auto* launch = std::get_if<Launch>(&op))
+        launch->blocks = 16;
+  }
+  return job;
+}
+
 }  // namespace
 
 void FaultMaker::vary(Op& op) {
@@ -101,8 +145,11 @@ Job FaultMaker::base(Fault fault) {
       bound.iterations = 8;
       return dataParallelJob(bound);
     }
+    case Fault::Twins:
+      return twinJobs(8);
     case Fault::Device:
     case Fault::Launches:
+    case Fault::RoundTrip:
       return dataParallelJob(job);
     case Fault::None:
       return upTo(1) == 0 ? dataParallelJob(job) : hostDataParallelJob(job);
@@ -124,6 +171,8 @@ Job FaultMaker::make(Fault fault, int rank) {
       insert(thread, Compute{"load", 500'000});
     if (fault == Fault::Leak)
       leak(thread);
+    if (fault == Fault::RoundTrip)
+      copyBackAndForth(thread);
     for (Op& op : thread.program) {
       vary(op);
       if (thread.rank == rank)
@@ -135,6 +184,8 @@ Job FaultMaker::make(Fault fault, int rank) {
       continue;
     if (fault == Fault::Pauses)
       insert(thread, Compute{"gc", 800'000});
+    if (fault == Fault::Stuck)
+      stick(thread, 20'000'000);
     if (fault == Fault::Loading)
       for (Op& op : thread.program)
         if (auto* compute = std::get_if<Compute>(&op);

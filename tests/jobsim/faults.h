@@ -11,11 +11,12 @@ namespace sonde::jobsim {
 
 enum class Fault : std::uint8_t {
   None,
-  // Faults of one rank, in all its iterations:
+  // Faults of one rank, in all its iterations unless stated otherwise:
   Device,     // its kernels take longer
   Operators,  // its processor takes longer
   Launches,   // its launches take longer
   Pauses,     // it pauses, as for garbage collection
+  Stuck,      // it pauses for long in its last iteration
   Loading,    // it loads data for longer than the others
   Stage,      // its stage of a pipeline takes longer
   // Faults of the job:
@@ -24,6 +25,8 @@ enum class Fault : std::uint8_t {
   NotOverlapped,  // gradients are reduced after the backward pass
   SmallBuckets,   // gradients are reduced in many small pieces
   HostBound,      // kernels take less time than their launches
+  RoundTrip,      // each iteration copies a tensor to the host and back
+  Twins,          // the ranks are jobs of their own that train the same model and use few blocks
 };
 
 inline constexpr int kFaultRanks = 4;

@@ -60,13 +60,17 @@ struct Sleep {
   std::string name;
   Ns ns;
 };
-// A call that uses a processor for `callNs` and puts a kernel into a stream of the rank's device.
+enum class CopyWay : std::uint8_t { None, ToDevice, ToHost };
+// A call that uses a processor for `callNs` and puts a kernel, or a copy between the host and the
+// device, into a stream of the rank's device.
 struct Launch {
   std::string name;
   Ns callNs;
   int stream;
   Ns ns;
   std::int64_t blocks = 0;  // of kLaunchThreads threads; 0: the trace does not have them
+  CopyWay copies = CopyWay::None;
+  std::int64_t bytes = 0;  // of a copy
 };
 inline constexpr std::int64_t kLaunchThreads = 256;
 // The same for a collective: its kernel ends on all ranks when the last one's has begun and the
@@ -179,6 +183,7 @@ struct Job {
   Link link;                      // between two machines; within one, messages take no time
   std::string deviceName = {};    // of each rank; empty: the trace does not have it
   Ns launchLatencyNs = 0;         // from a launch's return to its arrival at the device
+  bool isOneJob = true;           // false: each rank is a job of its own
 };
 
 }  // namespace sonde::jobsim

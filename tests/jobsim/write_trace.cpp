@@ -24,6 +24,10 @@ void Writer::writeWorks() {
   for (const DeviceWork* work : works) {
     Place& place = places_[static_cast<std::size_t>(work->rank)];
     const auto* collective = std::get_if<LaunchCollective>(work->op);
+    if (collective == nullptr && std::get<Launch>(*work->op).copies != CopyWay::None) {
+      writeCopy(*work);
+      continue;
+    }
     model::Kernel kernel;
     kernel.work.streamId = place.streams[static_cast<std::size_t>(work->stream)];
     kernel.work.nameId = trace_.name(collective != nullptr ? wordsOf(collective->op).kernel
@@ -52,6 +56,24 @@ void Writer::writeWorks() {
     row.durNs = kernel.work.durNs;
     trace_.add(row);
   }
+}
+
+void Writer::writeCopy(const DeviceWork& work) {
+  const auto& launch = std::get<Launch>(*work.op);
+  const bool isToHost = launch.copies == CopyWay::ToHost;
+  model::Copy copy;
+  copy.work.streamId =
+      places_[static_cast<std::size_t>(work.rank)].streams[static_cast<std::size_t>(work.stream)];
+  copy.work.nameId =
+      trace_.name(isToHost ? "Memcpy DtoH (Device -> Pinned)" : "Memcpy HtoD (Pinned -> Device)");
+  copy.work.startNs = shown(work.rank, work.begin);
+  copy.work.durNs = shown(work.rank, work.end) - copy.work.startNs;
+  copy.work.correlationId = correlations_[work.launch];
+  copy.work.launchSliceId = slices_[work.launch];
+  copy.work.bytes = launch.bytes;
+  copy.kind = isToHost ? model::CopyKind::DeviceToHost : model::CopyKind::HostToDevice;
+  copy.pinned = true;
+  trace_.add(copy);
 }
 
 // Blocks of memory, in the order of allocation.

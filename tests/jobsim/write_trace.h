@@ -15,6 +15,9 @@ void writeTrace(const Job& job,
                 const std::string& path,
                 std::optional<int> rank = std::nullopt);
 
+// A clock that is right shows this at the first moment of the job.
+inline constexpr Ns kTraceStartNs = 1'000'000'000;
+
 // The time that a machine's clock shows at this true time.
 Ns shownBy(const Machine& machine, Ns trueNs);
 

@@ -12,8 +12,7 @@
 namespace sonde::jobsim {
 
 Ns Writer::shown(int rank, Ns trueNs) const {
-  constexpr Ns kStartNs = 1'000'000'000;  // of the job's first moment on a clock that is right
-  return kStartNs + shownBy(machineOf(rank), trueNs);
+  return kTraceStartNs + shownBy(machineOf(rank), trueNs);
 }
 
 model::SliceId Writer::slice(const At& at,
@@ -52,7 +51,7 @@ void Writer::addRank(int rank) {
   place.host = hosts_[static_cast<std::size_t>(of.machine)];
   model::Process process{.hostId = place.host, .pid = 100 + rank, .rank = rank};
   process.localRank = rank;
-  process.worldSize = static_cast<std::int64_t>(job_.ranks.size());
+  process.worldSize = job_.isOneJob ? static_cast<std::int64_t>(job_.ranks.size()) : 1;
   process.command = "python3 train.py";
   process.startNs = shown(rank, of.startNs);
   process.endNs = shown(rank, history_.endNs);

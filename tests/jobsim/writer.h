@@ -61,6 +61,7 @@ class Writer {
   void writeThread(int rank, const std::vector<std::size_t>& steps);
   void writeStep(const At& at);
   void writeWorks();
+  void writeCopy(const DeviceWork& work);
   void writeBlocks();
   void openScope(const At& at, const Begin& begin, Ns endNs);
   model::SliceId slice(const At& at,
