@@ -2,6 +2,8 @@
 
 #include "analysis/engine/statistics/statistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -27,6 +29,16 @@ bool RankList::mayHave(std::string_view probe) const noexcept {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return false;
+}
+
+std::string RankList::nameOf(std::int64_t processId,
+                             std::optional<std::int64_t> rank,
+                             std::int64_t pid) const {
+  const auto known = std::find_if(
+      ranks.begin(), ranks.end(), [&](const auto& each) { return each.processId == processId; });
+  if (known != ranks.end())
+    return known->name;
+  return rank ? fmt::format("rank {}", *rank) : fmt::format("process {}", pid);
 }
 
 Result<DeviceFacts> DeviceFacts::read(const store::Database& trace) {

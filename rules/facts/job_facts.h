@@ -12,6 +12,7 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ struct RankList {
 
   // Whether the run asked for the probe. An imported trace has no list: then it may have.
   bool mayHave(std::string_view probe) const noexcept;
+  // The name of a process: as in `ranks`, else "rank 3" or "process 4711".
+  std::string nameOf(std::int64_t processId,
+                     std::optional<std::int64_t> rank,
+                     std::int64_t pid) const;
 };
 
 // Work of devices, and all collectives. `summary.ranks` are those of `list`.

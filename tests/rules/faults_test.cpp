@@ -6,6 +6,7 @@
 #include "analysis/store/trace_file.h"
 #include "rules/configuration/configuration.h"
 #include "rules/engine/check.h"
+#include "tests/jobsim/cut_trace.h"
 #include "tests/jobsim/workloads.h"
 #include "tests/jobsim/write_trace.h"
 #include "tests/support/run_program.h"
@@ -17,7 +18,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace sonde::rules {
@@ -47,6 +50,8 @@ const std::vector<Kind> kKinds = {
     {Fault::NotOverlapped, "no overlap", "overlap-not-used", false, {"0 %"}},
     {Fault::SmallBuckets, "small buckets", "small-messages", false, {"16.0 collectives"}},
     {Fault::HostBound, "short kernels", "launch-bound", false, {"take less time"}},
+    {Fault::RoundTrip, "round trips", "redundant-copies", false, {"copy back of the same size"}},
+    {Fault::Twins, "twin jobs", "fusable-jobs", false, {"3 independent jobs"}},
 };
 
 class Faults : public ::testing::Test {
@@ -54,8 +59,15 @@ class Faults : public ::testing::Test {
   static int rounds() { return std::getenv("SONDE_SLOW") != nullptr ? 28 : 3; }
 
   CheckReport judge(const jobsim::Job& job, const Configuration& configuration) {
+    return judge(job, jobsim::simulate(job), configuration);
+  }
+
+  // `cutNs`: where the recording ends, in the job's time; unset: with the job.
+  CheckReport judge(const jobsim::Job& job,
+                    const jobsim::History& history,
+                    const Configuration& configuration,
+                    std::optional<jobsim::Ns> cutNs = {}) {
     const sonde::test::TemporaryFolder folder;
-    const jobsim::History history = jobsim::simulate(job);
     engine::merge::MergeOptions merged;
     merged.output = folder / "job.sonde";
     for (int rank = 0; rank < static_cast<int>(job.ranks.size()); ++rank) {
@@ -63,6 +75,8 @@ class Faults : public ::testing::Test {
       jobsim::writeTrace(job, history, merged.inputs.back(), rank);
     }
     must(engine::merge::merge(merged));
+    if (cutNs)
+      jobsim::cutTrace(merged.output, jobsim::kTraceStartNs + *cutNs);
     const store::Database trace = must(store::openTrace(merged.output));
     return must(check(trace, configuration));
   }
@@ -128,6 +142,70 @@ TEST_F(Faults, AreDetectedWithRankAndCause) {
   std::printf("all: detected %d, right %d of %d\n", detected, right, jobs);
   EXPECT_GE(detected * 100, jobs * 99);
   EXPECT_GE(right * 100, jobs * 97);
+}
+
+// A rank rests in the last iteration; the recording ends a while later, before its end.
+TEST_F(Faults, AStuckRankIsForeseen) {
+  const Configuration foreseen = only("straggler-foreseen");
+  int right = 0;
+  for (int round = 0; round < rounds(); ++round) {
+    const int rank = faults_.upTo(jobsim::kFaultRanks - 1);
+    const jobsim::Job job = faults_.make(Fault::Stuck, rank);
+    const jobsim::History history = jobsim::simulate(job);
+    const auto stuck =
+        std::find_if(history.steps.begin(), history.steps.end(), [](const jobsim::Step& step) {
+          const auto* sleep = std::get_if<jobsim::Sleep>(step.op);
+          return sleep != nullptr && sleep->name == "stuck";
+        });
+    const jobsim::Ns cut = stuck->begin + 2'000'000 + 1'000 * faults_.upTo(5'000);
+    const CheckReport report = judge(job, history, foreseen, cut);
+    const CheckResult& first = report.results.front();
+    right += report.results.size() == 1 && first.outcome.verdict == Verdict::Fired &&
+                     first.entity == "rank " + std::to_string(rank)
+                 ? 1
+                 : 0;
+    if (first.outcome.verdict != Verdict::Fired)
+      std::printf("stuck rank %d: %s\n", rank, first.outcome.message.c_str());
+  }
+  std::printf("stuck ranks: foreseen %d of %d\n", right, rounds());
+  EXPECT_GE(right * 100, rounds() * 97);
+}
+
+// Healthy jobs whose recording ends anywhere in the last half.
+TEST_F(Faults, NoStragglerIsForeseenInHealthyJobs) {
+  const Configuration foreseen = only("straggler-foreseen");
+  int alarms = 0;
+  int judged = 0;
+  for (int round = 0; round < rounds() * 4; ++round) {
+    const jobsim::Job job = faults_.make(Fault::None);
+    const jobsim::History history = jobsim::simulate(job);
+    const jobsim::Ns cut = history.endNs / 2 + history.endNs / 2 * faults_.upTo(990) / 1000;
+    const CheckReport report = judge(job, history, foreseen, cut);
+    const CheckResult* const found = firstFired(report);
+    alarms += found != nullptr ? 1 : 0;
+    judged += report.results.front().outcome.verdict == Verdict::Pass ? 1 : 0;
+    if (found != nullptr)
+      std::printf("%s: %s\n", found->entity.c_str(), found->outcome.message.c_str());
+  }
+  std::printf("cut healthy jobs: %d alarms, %d judged, of %d\n", alarms, judged, rounds() * 4);
+  EXPECT_LE(alarms * 200, rounds() * 4);
+  EXPECT_GT(judged * 2, rounds() * 4);
+}
+
+// The same copies, or jobs, without the fault.
+TEST_F(Faults, HealthyTwinsOfNewRulesRaiseNoAlarm) {
+  Configuration rules = only("redundant-copies");
+  for (const char* each : {"fusable-jobs", "impossible-kernels", "straggler-foreseen"})
+    rules.rules.push_back(only(each).rules.front());
+  int alarms = 0;
+  for (int round = 0; round < rounds() * 2; ++round) {
+    const CheckReport report = judge(faults_.make(Fault::None), rules);
+    const CheckResult* const found = firstFired(report);
+    alarms += found != nullptr ? 1 : 0;
+    if (found != nullptr)
+      std::printf("%s: %s\n", found->rule.c_str(), found->outcome.message.c_str());
+  }
+  EXPECT_EQ(alarms, 0);
 }
 
 // Six kinds of healthy jobs, with times that vary by 5 %.

@@ -15,10 +15,10 @@ namespace {
 using store::Statement;
 
 // The outermost one of each process. A running process is known up to its watermark, another one
-// up to the last time at which the iteration was seen open.
+// up to its end.
 constexpr std::string_view kOpenIterations =
-    "SELECT o.process_id, o.start_ns, max(o.seen_ns, CASE WHEN v.state = 'running' THEN"
-    " coalesce(v.watermark_ns - v.start_ns + p.start_ns, 0) ELSE 0 END), p.rank, min(o.depth)"
+    "SELECT o.process_id, o.start_ns, max(o.seen_ns, coalesce(CASE WHEN v.state = 'running' THEN"
+    " v.watermark_ns - v.start_ns + p.start_ns ELSE p.end_ns END, 0)), p.rank, min(o.depth)"
     " FROM open_call o JOIN v_process v ON v.id = o.process_id JOIN process p ON p.id ="
     " o.process_id WHERE o.kind = 'iteration' GROUP BY o.process_id";
 constexpr std::string_view kHasOpenCalls =

@@ -3,11 +3,13 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> deviceRules() {
-  return {gpuGaps(),
+  return {fusableJobs(),
+          gpuGaps(),
           hostSynchronisations(),
           launchBound(),
           oneBlockKernels(),
           pageableCopies(),
+          redundantCopies(),
           synchronousCopies()};
 }
 

@@ -9,11 +9,13 @@ namespace sonde::rules {
 
 std::vector<RuleInfo> deviceRules();
 
+RuleInfo fusableJobs();
 RuleInfo gpuGaps();
 RuleInfo hostSynchronisations();
 RuleInfo launchBound();
 RuleInfo oneBlockKernels();
 RuleInfo pageableCopies();
+RuleInfo redundantCopies();
 RuleInfo synchronousCopies();
 
 }  // namespace sonde::rules

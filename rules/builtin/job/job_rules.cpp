@@ -3,7 +3,7 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> jobRules() {
-  return {hang(), lateRank(), straggler()};
+  return {hang(), lateRank(), straggler(), stragglerForeseen()};
 }
 
 }  // namespace sonde::rules

@@ -12,5 +12,6 @@ std::vector<RuleInfo> jobRules();
 RuleInfo hang();
 RuleInfo lateRank();
 RuleInfo straggler();
+RuleInfo stragglerForeseen();
 
 }  // namespace sonde::rules

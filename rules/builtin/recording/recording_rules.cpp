@@ -76,7 +76,7 @@ Result<std::vector<Finding>> judgeCost(Facts& facts, const Parameters& parameter
 }  // namespace
 
 std::vector<RuleInfo> recordingRules() {
-  return {droppedData(), recorderCost()};
+  return {droppedData(), impossibleKernels(), recorderCost()};
 }
 
 RuleInfo droppedData() {

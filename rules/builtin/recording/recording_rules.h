@@ -10,6 +10,7 @@ namespace sonde::rules {
 std::vector<RuleInfo> recordingRules();
 
 RuleInfo droppedData();
+RuleInfo impossibleKernels();
 RuleInfo recorderCost();
 
 }  // namespace sonde::rules

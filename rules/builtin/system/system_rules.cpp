@@ -4,12 +4,15 @@ namespace sonde::rules {
 
 std::vector<RuleInfo> systemRules() {
   return {batchSize(),
+          bytesOverBudget(),
           cpuBottleneck(),
+          energyOverBudget(),
           gpuMemoryIncrease(),
           gpuThrottling(),
           ioBottleneck(),
           loadBalancing(),
           lowGpuUtilization(),
+          memoryFragmentation(),
           memoryLeak(),
           overallSystemUsage()};
 }

@@ -10,12 +10,15 @@ namespace sonde::rules {
 std::vector<RuleInfo> systemRules();
 
 RuleInfo batchSize();
+RuleInfo bytesOverBudget();
 RuleInfo cpuBottleneck();
+RuleInfo energyOverBudget();
 RuleInfo gpuMemoryIncrease();
 RuleInfo gpuThrottling();
 RuleInfo ioBottleneck();
 RuleInfo loadBalancing();
 RuleInfo lowGpuUtilization();
+RuleInfo memoryFragmentation();
 RuleInfo memoryLeak();
 RuleInfo overallSystemUsage();
 
