@@ -141,22 +141,6 @@ Table lagTable(const JobReport& report) {
   return table;
 }
 
-const std::vector<DeviceTable>& costTables() {
-  static const std::vector<DeviceTable> kTables = {
-      {"waiting_calls", "Calls that wait for devices (share: of the window)", waitingTable},
-      {"graph_launches", "Launches of graphs", graphTable},
-      {"operators",
-       "Operators (share: of the time that is their own in the window)",
-       operatorTable},
-      {"collectives",
-       "Collectives (share: of the time in all of them; waiting: until all had come that a rank "
-       "needs)",
-       collectiveTable},
-      {"lags", "Who is late to collectives, in a median step", lagTable},
-  };
-  return kTables;
-}
-
 json arrivalsJson(const device::JoinedCollective& collective, std::int64_t originNs) {
   json rows = json::array();
   const auto ifSplit = [&](std::int64_t ns) {
@@ -212,6 +196,22 @@ std::string namesOf(const device::StragglerVerdict& verdict) {
 }
 
 }  // namespace
+
+const std::vector<DeviceTable>& costTables() {
+  static const std::vector<DeviceTable> kTables = {
+      {"waiting_calls", "Calls that wait for devices (share: of the window)", waitingTable},
+      {"graph_launches", "Launches of graphs", graphTable},
+      {"operators",
+       "Operators (share: of the time that is their own in the window)",
+       operatorTable},
+      {"collectives",
+       "Collectives (share: of the time in all of them; waiting: until all had come that a rank "
+       "needs)",
+       collectiveTable},
+      {"lags", "Who is late to collectives, in a median step", lagTable},
+  };
+  return kTables;
+}
 
 void appendSection(Lines& lines, const char* heading, Table table) {
   constexpr int kNameWidth = 48;

@@ -3,6 +3,7 @@
 // Pure functions.
 #pragma once
 
+#include "cli/report/report_device_tables.h"
 #include "cli/report/report_lines.h"
 #include "cli/report/report_text.h"
 
@@ -13,6 +14,10 @@ namespace sonde::cli {
 // Adds a table of `--full` with its heading; nothing if it is empty. It is wider than a screen,
 // since it has more numbers. Names are shortened if needed.
 void appendSection(Lines& lines, const char* heading, Table table);
+
+// The tables of what the host does for devices, and of collectives, in display order. The JSON
+// document has them beside deviceTables().
+const std::vector<DeviceTable>& costTables();
 
 // All sections, each with its heading; empty for a job without devices and collectives.
 Lines deviceSections(const JobReport& report);

@@ -46,18 +46,6 @@ std::string integerText(std::int64_t value, ColumnKind kind) {
   }
 }
 
-std::string personText(const Cell& cell, ColumnKind kind) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell))
-    return integerText(*integer, kind);
-  if (const auto* real = std::get_if<double>(&cell))
-    return kind == ColumnKind::Fraction ? humanFraction(*real) : fmt::format("{:.6g}", *real);
-  if (const auto* text = std::get_if<std::string>(&cell))
-    return oneLine(*text);
-  if (const auto* blob = std::get_if<Blob>(&cell))
-    return "x'" + hexOf(*blob) + "'";
-  return "-";
-}
-
 std::string csvText(const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell))
     return fmt::format("{}", *integer);
@@ -113,6 +101,18 @@ void narrow(std::vector<std::vector<std::string>>& lines,
 
 }  // namespace
 
+std::string humanCell(const Cell& cell, ColumnKind kind) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell))
+    return integerText(*integer, kind);
+  if (const auto* real = std::get_if<double>(&cell))
+    return kind == ColumnKind::Fraction ? humanFraction(*real) : fmt::format("{:.6g}", *real);
+  if (const auto* text = std::get_if<std::string>(&cell))
+    return oneLine(*text);
+  if (const auto* blob = std::get_if<Blob>(&cell))
+    return "x'" + hexOf(*blob) + "'";
+  return "-";
+}
+
 std::string oneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char byte) { return byte < ' '; }, ' ');
@@ -135,7 +135,7 @@ std::string renderText(const Table& table, int indent, int maxWidth) {
   for (const auto& row : table.rows) {
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < row.size(); ++i)
-      cells.push_back(personText(row[i], table.columns[i].kind));
+      cells.push_back(humanCell(row[i], table.columns[i].kind));
     lines.push_back(std::move(cells));
   }
   std::vector<int> widths(table.columns.size(), 0);

@@ -71,6 +71,9 @@ struct Table {
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
 };
 
+// As a person reads it in a column of that kind: "12.3 ms"; "-" without a value.
+std::string humanCell(const Cell& cell, ColumnKind kind);
+
 // Aligned columns, numbers to the right, a header line. Each line is indented by `indent` and has
 // at most `maxWidth` characters (0: any width). If needed, the widest text column is shortened,
 // then the line is cut; `…` marks both.

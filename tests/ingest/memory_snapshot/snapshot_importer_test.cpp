@@ -69,7 +69,7 @@ TEST_F(SnapshotImporterTest, HistoryAndBlocksAreAllocations) {
       rows("SELECT n.text || ':' || line AS concat_row FROM allocation a JOIN stack s ON s.id ="
            " a.stack_id JOIN frame f ON f.id = s.frame_id JOIN string n ON n.id = f.name_id"),
       "forward:7");
-  // Of device 0 at the end of the history: 548 bytes in use, and 48 free in one block.
+  // Device 0 has 548 bytes in use at the end of the history, and 48 free in one block.
   EXPECT_EQ(rows("SELECT n.text || ' ' || CAST(v.value AS INTEGER) || ' ' || v.ts_ns AS concat_row"
                  " FROM counter c JOIN string n ON n.id = c.name_id JOIN sample v ON v.counter_id ="
                  " c.id ORDER BY c.id"),

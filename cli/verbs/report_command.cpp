@@ -1,9 +1,11 @@
+#include "cli/html/html_report.h"
 #include "cli/report/report_hta.h"
 #include "cli/report/report_text.h"
 #include "cli/shell/command.h"
 #include "cli/shell/communication_options.h"
 #include "cli/shell/correction_options.h"
 #include "cli/shell/open_job.h"
+#include "cli/shell/progress_bar.h"
 #include "cli/text/number_checks.h"
 #include "cli/text/table.h"
 #include "cli/text/word_option.h"
@@ -20,6 +22,8 @@ namespace metrics = engine::metrics;
 
 namespace {
 
+enum class ReportAs { Table, Json, Csv, Html };
+
 class ReportCommand : public Command {
  public:
   const char* name() const override { return "report"; }
@@ -34,13 +38,26 @@ class ReportCommand : public Command {
            "CSV holds the table of operations. --full adds tables of devices, streams, kernels, "
            "copies, launches and\n"
            "collectives.\n"
+           "\n"
+           "--format html makes a page that opens without a network: the verdicts of all rules, "
+           "then plots and tables\n"
+           "of iterations, time, devices, communication, loaders, memory and losses.\n"
            "\nExamples:\n"
            "  sonde report out/rank0.sonde out/rank1.sonde\n"
            "  sonde report job.sonde --format json\n"
+           "  sonde report job.sonde --format html -o report.html\n"
            "  sonde report rank*.sonde --compat hta\n";
   }
   void declare(CLI::App& app) override {
-    addFormatOption(app, format_);
+    addFormatOption<ReportAs>(app,
+                              format_,
+                              {{"table", ReportAs::Table},
+                               {"json", ReportAs::Json},
+                               {"csv", ReportAs::Csv},
+                               {"html", ReportAs::Html}},
+                              "output format: table to read, json or csv for programs, html for "
+                              "a page to keep");
+    app.add_option("-o,--output", output_, "write the report to this file")->type_name("FILE");
     app.add_flag("--full",
                  full_,
                  "all ranks, operations, modules and channels, and tables of devices and memory");
@@ -66,11 +83,13 @@ class ReportCommand : public Command {
  private:
   enum class Definitions { Sonde, Hta };
 
+  Result<void> checkOptions() const;
   Result<std::string> render(const store::Database& trace) const;
   Result<std::string> compared(const store::Database& trace) const;
   Result<JobReport> read(const store::Database& trace) const;
 
-  Format format_ = Format::Table;
+  ReportAs format_ = ReportAs::Table;
+  std::string output_;
   Definitions definitions_ = Definitions::Sonde;
   bool full_ = false;
   std::optional<double> peakFlops_;
@@ -121,9 +140,9 @@ Result<JobReport> ReportCommand::read(const store::Database& trace) const {
 // Adds HTA's definitions; in JSON beside everything else.
 Result<std::string> ReportCommand::compared(const store::Database& trace) const {
   SONDE_TRY_ASSIGN(const HtaReport hta, engine::hta::readHta(trace));
-  if (format_ == Format::Table)
+  if (format_ == ReportAs::Table)
     return renderHta(hta);
-  if (format_ == Format::Csv)
+  if (format_ == ReportAs::Csv)
     return renderCsv(htaTable(hta));
   SONDE_TRY_ASSIGN(const JobReport report, read(trace));
   nlohmann::json document = reportJson(report, full_);
@@ -134,19 +153,34 @@ Result<std::string> ReportCommand::compared(const store::Database& trace) const 
 Result<std::string> ReportCommand::render(const store::Database& trace) const {
   if (definitions_ == Definitions::Hta)
     return compared(trace);
-  SONDE_TRY_ASSIGN(const JobReport report, read(trace));
+  SONDE_TRY_ASSIGN(JobReport report, read(trace));
   switch (format_) {
-    case Format::Json:
+    case ReportAs::Json:
       return dumpJson(reportJson(report, full_));
-    case Format::Csv:
+    case ReportAs::Csv:
       return renderCsv(operationTable(report));
-    case Format::Table:
+    case ReportAs::Html: {
+      const ProgressBar bar(name());
+      SONDE_TRY_ASSIGN(const HtmlValues values,
+                       readHtmlValues(trace, std::move(report), ProgressBar::progress()));
+      return htmlReport(values);
+    }
+    case ReportAs::Table:
       break;
   }
   return renderReport(report, full_);
 }
 
+Result<void> ReportCommand::checkOptions() const {
+  if (format_ == ReportAs::Html && definitions_ == Definitions::Hta)
+    return Error{ErrorCode::InvalidArgument,
+                 "--format html has Sonde's definitions: leave out --compat hta"};
+  return checkApart(output_, traces_);
+}
+
 int ReportCommand::run() {
+  if (const auto checked = checkOptions(); !checked)
+    return fail(name(), checked.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
@@ -155,8 +189,8 @@ int ReportCommand::run() {
   const auto text = render(job->database());
   if (!text)
     return fail(name(), text.error());
-  printOut(*text);
-  return kExitOk;
+  const auto written = writeOut(output_, *text);
+  return written ? kExitOk : fail(name(), written.error());
 }
 
 }  // namespace

@@ -1,0 +1,304 @@
+#include "cli/html/plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace sonde::cli {
+namespace {
+
+constexpr double kWidth = 920;
+constexpr double kSmallWidth = 460;
+constexpr double kHeight = 240;
+constexpr double kSmallHeight = 190;
+constexpr double kLeft = 76;
+constexpr double kRight = 10;
+constexpr double kTop = 10;
+constexpr double kBottom = 38;
+constexpr std::size_t kLegendNames = 12;
+
+std::string colourOf(std::size_t series) {
+  return fmt::format("c{}", series % kPlotColours);
+}
+
+std::string place(double value) {
+  return fmt::format("{:.1f}", value);
+}
+
+std::string labelOf(double value, ColumnKind kind) {
+  if (kind == ColumnKind::Real)
+    return fmt::format("{:.4g}", value);
+  return humanCell(static_cast<std::int64_t>(std::llround(value)), kind);
+}
+
+// A stretch of values and its place in the picture.
+struct Axis {
+  double low = 0;
+  double high = 1;
+  double from = 0;  // where `low` is
+  double to = 1;
+
+  double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
+};
+
+// Steps of 1, 2 or 5 times a power of ten: about five of them, or whole numbers.
+std::vector<double> ticksOf(const Axis& axis, bool whole) {
+  const double rough = (axis.high - axis.low) / 5;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = power;
+  for (const double factor : {2.0, 5.0, 10.0})
+    if (step < rough)
+      step = power * factor;
+  if (whole)
+    step = std::max(step, 1.0);
+  std::vector<double> ticks;
+  for (double tick = std::ceil(axis.low / step) * step; tick <= axis.high + step / 1e6;
+       tick += step)
+    ticks.push_back(std::abs(tick) < step / 1e6 ? 0 : tick);
+  return ticks;
+}
+
+// Powers of two for bytes, so that labels are whole.
+std::vector<double> byteTicksOf(const Axis& axis) {
+  const double step = std::exp2(std::ceil(std::log2(std::max((axis.high - axis.low) / 6, 1.0))));
+  std::vector<double> ticks;
+  for (double tick = std::ceil(axis.low / step) * step; tick <= axis.high; tick += step)
+    ticks.push_back(tick);
+  return ticks;
+}
+
+struct Frame {
+  Axis x;
+  Axis y;
+  double width = kWidth;
+  double height = kHeight;
+};
+
+Frame frameOf(const LinePlot& plot) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const double width = plot.isSmall ? kSmallWidth : kWidth;
+  const double height = plot.isSmall ? kSmallHeight : kHeight;
+  Frame frame{{kNone, -kNone, kLeft, width - kRight},
+              {kNone, -kNone, height - kBottom, kTop},
+              width,
+              height};
+  const auto grow = [](Axis& axis, double value) {
+    axis.low = std::min(axis.low, value);
+    axis.high = std::max(axis.high, value);
+  };
+  for (const LinePlot::Series& series : plot.series)
+    for (const PlotPoint& point : series.points)
+      if (std::isfinite(point.y)) {
+        grow(frame.x, point.x);
+        grow(frame.y, point.y);
+      }
+  if (frame.x.low > frame.x.high)
+    frame.x.low = frame.x.high = frame.y.low = frame.y.high = 0;
+  if (plot.fromZero)
+    grow(frame.y, 0);
+  for (Axis* axis : {&frame.x, &frame.y})
+    if (axis->low == axis->high) {
+      axis->low -= axis == &frame.y && !plot.fromZero ? 0.5 : 0;
+      axis->high += axis == &frame.y && !plot.fromZero ? 0.5 : 1;
+    }
+  const double room = (frame.y.high - frame.y.low) / 20;
+  frame.y.high += room;
+  if (!plot.fromZero)
+    frame.y.low -= room;
+  return frame;
+}
+
+// At most about `most`: the lowest and the highest of each of as many stretches as half of that.
+std::vector<PlotPoint> thinnedPoints(const std::vector<PlotPoint>& points, std::size_t most) {
+  if (points.size() <= most)
+    return points;
+  const std::size_t stretches = std::max<std::size_t>(most / 2, 1);
+  std::vector<PlotPoint> kept;
+  for (std::size_t stretch = 0; stretch < stretches; ++stretch) {
+    const auto first =
+        points.begin() + static_cast<std::ptrdiff_t>(stretch * points.size() / stretches);
+    const auto last =
+        points.begin() + static_cast<std::ptrdiff_t>((stretch + 1) * points.size() / stretches);
+    const auto [low, high] = std::minmax_element(
+        first, last, [](const PlotPoint& a, const PlotPoint& b) { return a.y < b.y; });
+    kept.push_back(low->x <= high->x ? *low : *high);
+    if (low != high)
+      kept.push_back(low->x <= high->x ? *high : *low);
+  }
+  return kept;
+}
+
+void addAxes(Page& page, const LinePlot& plot, const Frame& frame) {
+  const bool isBytes = plot.yKind == ColumnKind::Bytes;
+  for (const double tick :
+       isBytes ? byteTicksOf(frame.y) : ticksOf(frame.y, plot.yKind == ColumnKind::Integer)) {
+    const std::string y = place(frame.y.at(tick));
+    page.empty("line",
+               {{"class", "grid"},
+                {"x1", place(kLeft)},
+                {"x2", place(frame.width - kRight)},
+                {"y1", y},
+                {"y2", y}});
+    page.element(
+        "text",
+        labelOf(tick, plot.yKind),
+        {{"x", place(kLeft - 8)}, {"y", place(frame.y.at(tick) + 4)}, {"text-anchor", "end"}});
+  }
+  for (const double tick : ticksOf(frame.x, plot.xKind == ColumnKind::Integer))
+    page.element("text",
+                 labelOf(tick, plot.xKind),
+                 {{"x", place(frame.x.at(tick))},
+                  {"y", place(frame.height - kBottom + 16)},
+                  {"text-anchor", "middle"}});
+  page.element("text",
+               plot.xTitle,
+               {{"x", place((kLeft + frame.width - kRight) / 2)},
+                {"y", place(frame.height - 4)},
+                {"text-anchor", "middle"},
+                {"class", "axis"}});
+}
+
+// Joins the finite points; a single one between two gaps is a dot.
+std::string pathOf(const std::vector<PlotPoint>& points, const Frame& frame) {
+  std::string path;
+  bool isOpen = false;
+  for (const PlotPoint& point : points) {
+    if (!std::isfinite(point.y)) {
+      isOpen = false;
+      continue;
+    }
+    path += fmt::format(
+        "{}{:.1f} {:.1f}", isOpen ? "L" : "M", frame.x.at(point.x), frame.y.at(point.y));
+    if (!isOpen)
+      path += "h0";
+    isOpen = true;
+  }
+  return path;
+}
+
+void addSeries(Page& page,
+               const LinePlot& plot,
+               std::size_t index,
+               const std::vector<PlotPoint>& points,
+               const Frame& frame) {
+  const LinePlot::Series& series = plot.series[index];
+  page.begin("g", {{"class", colourOf(index)}}).element("title", series.name);
+  page.empty("path", {{"class", "line"}, {"d", pathOf(points, frame)}});
+  if (series.limit)
+    for (const PlotPoint& point : points)
+      if (point.y > *series.limit) {
+        page.begin("circle",
+                   {{"class", "outlier"},
+                    {"cx", place(frame.x.at(point.x))},
+                    {"cy", place(frame.y.at(point.y))},
+                    {"r", "4"}});
+        page.element("title",
+                     fmt::format("{}, {} {}: {}",
+                                 series.name,
+                                 plot.xTitle,
+                                 labelOf(point.x, plot.xKind),
+                                 labelOf(point.y, plot.yKind)));
+        page.end();
+      }
+  page.end();
+}
+
+// Leaves out series without a name.
+void addLegend(Page& page, const std::vector<std::string>& names) {
+  page.begin("p", {{"class", "legend"}});
+  std::size_t shown = 0;
+  for (std::size_t at = 0; at < names.size() && shown < kLegendNames; ++at) {
+    if (names[at].empty())
+      continue;
+    ++shown;
+    page.begin("span", {{"class", "key " + colourOf(at)}}).end();
+    page.element("span", names[at]);
+  }
+  if (names.size() > kLegendNames)
+    page.element("span", fmt::format("and {} more", names.size() - kLegendNames));
+  page.end();
+}
+
+void addBar(Page& page, const StackedBars& bars, const StackedBars::Bar& bar, double longest) {
+  const auto sum = std::accumulate(bar.parts.begin(), bar.parts.end(), std::int64_t{0});
+  page.begin("div", {{"class", "bar"}}).element("div", bar.label, {{"class", "label"}});
+  page.begin("div", {{"class", "track"}});
+  for (std::size_t part = 0; part < bar.parts.size(); ++part) {
+    if (bar.parts[part] <= 0)
+      continue;
+    const double share = static_cast<double>(bar.parts[part]) / longest;
+    page.element(
+        "span",
+        share > 0.09 ? humanCell(bar.parts[part], bars.kind) : "",
+        {{"class", "part " + colourOf(part)},
+         {"style", fmt::format("width:{:.2f}%", 100 * share)},
+         {"title",
+          fmt::format("{}: {}, {:.1f} %",
+                      bars.series[part],
+                      humanCell(bar.parts[part], bars.kind),
+                      100 * static_cast<double>(bar.parts[part]) / static_cast<double>(sum))}});
+  }
+  page.end().element("div", humanCell(sum, bars.kind), {{"class", "sum"}}).end();
+}
+
+}  // namespace
+
+void addPlot(Page& page, const LinePlot& plot) {
+  const Frame frame = frameOf(plot);
+  const std::size_t most =
+      std::max<std::size_t>(kMostPlotPoints / std::max<std::size_t>(plot.series.size(), 1), 24);
+  page.begin("svg",
+             {{"viewBox", fmt::format("0 0 {} {}", frame.width, frame.height)},
+              {"role", "img"},
+              {"class", "plot"}});
+  page.element("title", plot.title);
+  addAxes(page, plot, frame);
+  std::size_t all = 0;
+  std::size_t drawn = 0;
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < plot.series.size(); ++at) {
+    const std::vector<PlotPoint> points = thinnedPoints(plot.series[at].points, most);
+    addSeries(page, plot, at, points, frame);
+    all += plot.series[at].points.size();
+    drawn += points.size();
+    names.push_back(plot.series[at].name);
+  }
+  page.end();
+  if (names.size() > 1)
+    addLegend(page, names);
+  if (drawn < all)
+    page.element("p",
+                 fmt::format("The plot has {} of {} points: the highest and the lowest of "
+                             "neighbours.",
+                             humanCount(static_cast<std::int64_t>(drawn)),
+                             humanCount(static_cast<std::int64_t>(all))),
+                 {{"class", "note"}});
+}
+
+void addBars(Page& page, const StackedBars& bars, std::size_t limit) {
+  double longest = 1;
+  for (const StackedBars::Bar& bar : bars.bars)
+    longest = std::max(
+        longest,
+        static_cast<double>(std::accumulate(bar.parts.begin(), bar.parts.end(), std::int64_t{0})));
+  page.begin("div", {{"class", "bars"}});
+  for (std::size_t at = 0; at < std::min(limit, bars.bars.size()); ++at)
+    addBar(page, bars, bars.bars[at], longest);
+  page.end();
+  std::vector<std::string> names(bars.series.size());
+  for (const StackedBars::Bar& bar : bars.bars)
+    for (std::size_t part = 0; part < bar.parts.size(); ++part)
+      if (bar.parts[part] > 0)
+        names[part] = bars.series[part];
+  if (names.size() > 1 || bars.bars.size() == 1)
+    addLegend(page, names);
+  if (bars.bars.size() > limit)
+    page.element(
+        "p", fmt::format("{} more are not drawn.", bars.bars.size() - limit), {{"class", "note"}});
+}
+
+}  // namespace sonde::cli
