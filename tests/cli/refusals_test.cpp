@@ -265,9 +265,9 @@ TEST_F(Refusals, AFormatThatThereIsNotIsNamedWithThoseThatThereAre) {
   for (const char* word : {"xml", "2", ""}) {
     const Finished report = sonde({"report", file, "--format", word});
     expectRefusal(report, "report", 2);
-    EXPECT_THAT(
-        report.err,
-        HasSubstr("there is no format '" + std::string(word) + "': use table, json or csv: see"));
+    EXPECT_THAT(report.err,
+                HasSubstr("there is no format '" + std::string(word) +
+                          "': use table, json, csv or html: see"));
     const Finished check = sonde({"check", file, "--format", word});
     expectRefusal(check, "check", 2);
     EXPECT_THAT(check.err, HasSubstr("use text, json, junit, sarif or github: see"));
