@@ -6,6 +6,8 @@
 #include "cli/shell/open_job.h"
 #include "cli/text/table.h"
 #include "cli/text/word_option.h"
+#include "cli/verbs/baseline_learn.h"
+#include "rules/baseline/baseline_document.h"
 #include "rules/baseline/baseline_file.h"
 #include "rules/baseline/baselines.h"
 
@@ -26,24 +28,29 @@ namespace {
 
 namespace diff = engine::diff;
 
-enum class BaselineAction { Accept, Show };
+enum class BaselineAction { Accept, Learn, Show };
 
 class BaselineCommand : public Command {
  public:
   const char* name() const override { return "baseline"; }
   const char* summary() const override {
-    return "accept runs as the baseline of sonde check, or print a baseline";
+    return "accept runs as the baseline of sonde check, or learn what always held in them";
   }
   const char* details() const override {
     return "accept writes the times of the runs to a small file for `sonde check --baseline`. "
            "TRACE are traces and folders, as sides of `sonde diff`. Traces of a job's ranks are "
            "one run. Accept five runs or more.\n"
-           "show prints a file of accept: when it was written, its hardware and its runs.\n"
+           "learn finds out what held in every iteration of five good runs or more, with different "
+           "seeds: order and number of calls, shapes, equality between ranks, ranges of "
+           "statistics. "
+           "The rule learned-invariants judges by it.\n"
+           "show prints a file: when it was written and its runs, or its invariants.\n"
            "\nExamples:\n"
            "  sonde baseline accept runs/ -o main.json\n"
            "  sonde baseline accept run*.sonde -o main.json --by operation,kernel,phase -f\n"
+           "  sonde baseline learn good/ -o learned.json\n"
            "  sonde baseline show main.json\n"
-           "  sonde check new.sonde --baseline main.json\n";
+           "  sonde check new.sonde --baseline main.json learned.json\n";
   }
   void declare(CLI::App& app) override;
   int run() override;
@@ -52,7 +59,10 @@ class BaselineCommand : public Command {
   Result<void> checkOptions() const;
   Result<rules::BaselineFile> accepted() const;
   int accept() const;
+  int learn() const;
   int show() const;
+  int showLearned(const nlohmann::json& document) const;
+  int showAccepted(const nlohmann::json& document) const;
 
   BaselineAction action_ = BaselineAction::Show;
   std::vector<std::string> files_;
@@ -65,8 +75,7 @@ class BaselineCommand : public Command {
 
 void BaselineCommand::declare(CLI::App& app) {
   addFormatOption(app, format_);
-  app.add_option("-o,--output", output_, "accept: write the baseline to this file")
-      ->type_name("FILE");
+  app.add_option("-o,--output", output_, "accept, learn: write this file")->type_name("FILE");
   app.add_option_function<std::vector<std::string>>(
          "--by",
          [this](const std::vector<std::string>& words) {
@@ -77,11 +86,14 @@ void BaselineCommand::declare(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("WORDS");
-  app.add_flag("-f,--force", force_, "accept: replace the file if it exists");
-  takeOneOf<BaselineAction>({{"accept", BaselineAction::Accept}, {"show", BaselineAction::Show}},
+  app.add_flag("-f,--force", force_, "accept, learn: replace the file if it exists");
+  takeOneOf<BaselineAction>({{"accept", BaselineAction::Accept},
+                             {"learn", BaselineAction::Learn},
+                             {"show", BaselineAction::Show}},
                             "action",
                             app.add_option("ACTION", action_, "what to do")->required());
-  app.add_option("FILE", files_, "accept: traces and folders; show: a baseline file")->required();
+  app.add_option("FILE", files_, "accept, learn: traces and folders; show: a file of them")
+      ->required();
 }
 
 Result<void> BaselineCommand::checkOptions() const {
@@ -90,15 +102,19 @@ Result<void> BaselineCommand::checkOptions() const {
   };
   if (action_ == BaselineAction::Show) {
     if (!output_.empty() || isByGiven_ || force_)
-      return refused("-o, --by and -f are for accept: leave them out");
+      return refused("-o, --by and -f are for accept and learn: leave them out");
     if (files_.size() != 1)
       return refused("show prints one file: give one");
     return {};
   }
+  const bool isLearn = action_ == BaselineAction::Learn;
   if (output_.empty())
-    return refused("accept needs -o FILE: give the file to write");
-  if (format_ != Format::Table)
-    return refused("--format is for show: leave it out");
+    return refused(isLearn ? "learn needs -o FILE: give the file to write"
+                           : "accept needs -o FILE: give the file to write");
+  if (isLearn && isByGiven_)
+    return refused("--by is for accept: leave it out");
+  if (!isLearn && format_ != Format::Table)
+    return refused("--format is for show and learn: leave it out");
   SONDE_TRY(diff::dimensionsOf(by_));
   SONDE_TRY(checkApart(output_, files_));
   return store::checkOutput(output_, force_);
@@ -174,8 +190,35 @@ double medianIterationNs(const diff::RunTimes& run) {
   return all.empty() ? 0 : engine::statistics::median(std::move(all));
 }
 
+int BaselineCommand::learn() const {
+  const auto file = learnFrom(files_, nowInUtc());
+  if (!file)
+    return failToAnswer(name(), file.error());
+  if (const auto written = writeOut(output_, rules::renderLearned(*file)); !written)
+    return fail(name(), written.error());
+  printOut(renderSummary(output_, *file, format_));
+  return kExitOk;
+}
+
 int BaselineCommand::show() const {
-  const auto baseline = rules::readBaselineFile(files_.front());
+  const std::string& path = files_.front();
+  const auto document = rules::readBaselineDocument(path);
+  if (!document)
+    return fail(name(), document.error());
+  return rules::kindOf(*document) == rules::kLearnedKind ? showLearned(*document)
+                                                         : showAccepted(*document);
+}
+
+int BaselineCommand::showLearned(const nlohmann::json& document) const {
+  const auto file = rules::readLearnedFile(files_.front(), document);
+  if (!file)
+    return fail(name(), file.error());
+  printOut(renderShown(*file, format_));
+  return kExitOk;
+}
+
+int BaselineCommand::showAccepted(const nlohmann::json& document) const {
+  const auto baseline = rules::readBaselineFile(files_.front(), document);
   if (!baseline)
     return fail(name(), baseline.error());
   Table table{{textColumn("name", "run"),
@@ -210,7 +253,15 @@ int BaselineCommand::show() const {
 int BaselineCommand::run() {
   if (const auto fine = checkOptions(); !fine)
     return fail(name(), fine.error());
-  return action_ == BaselineAction::Accept ? accept() : show();
+  switch (action_) {
+    case BaselineAction::Accept:
+      return accept();
+    case BaselineAction::Learn:
+      return learn();
+    case BaselineAction::Show:
+      break;
+  }
+  return show();
 }
 
 }  // namespace

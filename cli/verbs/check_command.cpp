@@ -91,7 +91,7 @@ class CheckCommand : public Command {
            "\n"
            "--baseline compares with earlier runs of the same program: their traces, folders as in "
            "`sonde diff`, or\n"
-           "files of `sonde baseline accept`. TRACE… comes first.\n"
+           "files of `sonde baseline`. TRACE… comes first.\n"
            "\n"
            "Formats for CI: junit for test reports, sarif for code scanning, and github for "
            "annotations in GitHub\n"

@@ -1,16 +1,15 @@
 #include "rules/baseline/baseline_file.h"
 
 #include "analysis/engine/diff/bounded_runs.h"
+#include "rules/baseline/baseline_document.h"
 #include "rules/baseline/json_place.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +21,6 @@ namespace diff = engine::diff;
 using nlohmann::json;
 
 constexpr std::string_view kKind = "sonde-baseline";
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostNameBytes = 64 << 10;  // names of kernels may be long
 constexpr std::size_t kMostHosts = 10'000;
 constexpr std::int64_t kMostNs = 100'000'000'000'000'000;  // three years
@@ -207,35 +205,7 @@ Result<void> readHead(const JsonPlace& place, BaselineFile& baseline) {
   return {};
 }
 
-Result<json> parsed(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file.eof() && file.fail()) || file.gcount() == 0)
-    return Error{ErrorCode::Io,
-                 fmt::format("{}: cannot be read: name a file of `sonde baseline accept`", path)};
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes)
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("{}: has more than {} MiB: name a file of `sonde baseline accept`",
-                             path,
-                             kMostBytes >> 20)};
-  json document = json::parse(text, nullptr, false);
-  if (document.is_discarded())
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("{}: $ is not JSON, or cut off: write the file anew with `sonde "
-                             "baseline accept`",
-                             path)};
-  return document;
-}
-
 }  // namespace
-
-bool isBaselineFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char first = '\0';
-  return static_cast<bool>(file >> first) && first == '{';
-}
 
 std::string renderBaseline(const BaselineFile& baseline) {
   json hardware = json::array();
@@ -254,8 +224,12 @@ std::string renderBaseline(const BaselineFile& baseline) {
 }
 
 Result<BaselineFile> readBaselineFile(const std::string& path) {
-  SONDE_TRY_ASSIGN(const json document, parsed(path));
-  const JsonPlace place(path, document);
+  SONDE_TRY_ASSIGN(const json document, readBaselineDocument(path));
+  return readBaselineFile(path, document);
+}
+
+Result<BaselineFile> readBaselineFile(const std::string& path, const json& document) {
+  const JsonPlace place(path, document, "accept");
   BaselineFile baseline;
   SONDE_TRY(readHead(place, baseline));
   SONDE_TRY_ASSIGN(const JsonPlace hardware, place.member("hardware"));

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace sonde::rules {
 
 struct BaselineFileRun {
@@ -33,13 +35,12 @@ struct BaselineFile {
   std::vector<BaselineFileRun> runs;  // not empty
 };
 
-// Whether the file seems to be one: it begins with '{'. A file that cannot be read is none.
-bool isBaselineFile(const std::string& path);
-
 std::string renderBaseline(const BaselineFile& baseline);
 
 // Io, Corrupt: it cannot be read, or anything in it is not as above. The message has the file and
 // the path within it.
 Result<BaselineFile> readBaselineFile(const std::string& path);
+// The same for a document that was read from there.
+Result<BaselineFile> readBaselineFile(const std::string& path, const nlohmann::json& document);
 
 }  // namespace sonde::rules

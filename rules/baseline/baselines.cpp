@@ -3,6 +3,7 @@
 #include "analysis/engine/diff/bounded_runs.h"
 #include "analysis/engine/diff/iteration_times.h"
 #include "analysis/store/trace_file.h"
+#include "rules/baseline/baseline_document.h"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,22 @@ Result<std::vector<diff::RunTimes>> readBaselineTimes(const std::vector<diff::Ru
   return diff::boundedRuns(std::move(times));
 }
 
+Result<RunObservations> readRunObservations(const diff::RunFiles& run) {
+  std::vector<std::unique_ptr<RunFacts>> facts;
+  std::vector<std::unique_ptr<CallFacts>> calls;
+  std::vector<ObservedProcess> processes;
+  for (const std::string& path : run) {
+    SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+    SONDE_TRY_ASSIGN(RunFacts readFacts, RunFacts::read(trace));
+    SONDE_TRY_ASSIGN(CallFacts readCalls, CallFacts::read(trace));
+    facts.push_back(std::make_unique<RunFacts>(std::move(readFacts)));
+    calls.push_back(std::make_unique<CallFacts>(std::move(readCalls)));
+    for (const ObservedProcess& each : withCalls(facts.back()->processes(), *calls.back()))
+      processes.push_back(each);
+  }
+  return observe(run.front(), processes);
+}
+
 Result<diff::Hardware> readRunHardware(const diff::RunFiles& run) {
   std::vector<diff::Hardware> all;
   for (const std::string& path : run) {
@@ -76,7 +93,13 @@ Result<std::unique_ptr<Baselines>> Baselines::open(const std::vector<std::string
       traces.push_back(word);
       continue;
     }
-    SONDE_TRY_ASSIGN(BaselineFile file, readBaselineFile(word));
+    SONDE_TRY_ASSIGN(const nlohmann::json document, readBaselineDocument(word));
+    if (kindOf(document) == kLearnedKind) {
+      SONDE_TRY_ASSIGN(LearnedFile learned, readLearnedFile(word, document));
+      baselines->learned_.push_back({word, std::move(learned.learned)});
+      continue;
+    }
+    SONDE_TRY_ASSIGN(BaselineFile file, readBaselineFile(word, document));
     baselines->files_.push_back({word, std::move(file)});
   }
   SONDE_TRY_ASSIGN(baselines->before_, diff::runsOf(traces));

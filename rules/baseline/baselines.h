@@ -1,5 +1,6 @@
-// The runs that a check compares with, and the runs that it judges by them: traces and baseline
-// files. Owned by the check, which gives it to Facts. Reads when a rule asks. One thread.
+// The runs that a check compares with, and the runs that it judges by them: traces, files of
+// accepted runs, and files of learned invariants. Owned by the check, which gives it to Facts.
+// Reads when a rule asks. One thread.
 #pragma once
 
 #include "analysis/engine/diff/hardware.h"
@@ -7,6 +8,7 @@
 #include "analysis/engine/diff/run_times.h"
 #include "base/result.h"
 #include "rules/baseline/baseline_file.h"
+#include "rules/baseline/learned_file.h"
 #include "rules/facts/process_facts.h"
 
 #include <cstddef>
@@ -31,8 +33,8 @@ struct BothSides {
 
 class Baselines {
  public:
-  // `words`: traces, folders as runsOf() takes them, and baseline files. `judged`: the runs to
-  // judge, the one of the check first. Reads hardware and baseline files, but no times.
+  // `words`: traces, folders as runsOf() takes them, and files of `sonde baseline`. `judged`: the
+  // runs to judge, the one of the check first. Reads hardware and baseline files, but no times.
   // InvalidArgument: a trace is given twice. NotFound: a folder has no traces.
   static Result<std::unique_ptr<Baselines>> open(const std::vector<std::string>& words,
                                                  std::vector<engine::diff::RunFiles> judged);
@@ -47,6 +49,15 @@ class Baselines {
 
   // The earlier runs with traces, read once. Baseline files have only times.
   Result<const std::vector<BaselineRun>*> runs();
+
+  struct NamedInvariants {
+    std::string path;
+    LearnedInvariants learned;
+  };
+  // The files of learned invariants.
+  const std::vector<NamedInvariants>& learned() const noexcept { return learned_; }
+  // Whether there are earlier runs to compare times with: traces or accepted ones.
+  bool hasTimes() const noexcept { return !before_.empty() || !files_.empty(); }
 
   const std::vector<engine::diff::RunFiles>& judgedFiles() const noexcept { return judged_; }
 
@@ -63,6 +74,7 @@ class Baselines {
   std::vector<engine::diff::RunFiles> judged_;
   std::vector<engine::diff::RunFiles> before_;
   std::vector<NamedFile> files_;
+  std::vector<NamedInvariants> learned_;
   std::vector<NamedHardware> hardware_;  // of the judged run, then of all others
   std::optional<std::vector<BaselineRun>> runs_;
 };
@@ -70,6 +82,9 @@ class Baselines {
 // The times of runs by these words, as a baseline keeps them.
 Result<std::vector<engine::diff::RunTimes>> readBaselineTimes(
     const std::vector<engine::diff::RunFiles>& runs, const std::vector<std::string>& by);
+
+// All that can be learned of a run.
+Result<RunObservations> readRunObservations(const engine::diff::RunFiles& run);
 
 // The hardware of a run.
 Result<engine::diff::Hardware> readRunHardware(const engine::diff::RunFiles& run);

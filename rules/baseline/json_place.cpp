@@ -24,15 +24,19 @@ std::string shown(const json& value) {
 }  // namespace
 
 JsonPlace::JsonPlace(const JsonPlace& parent, const json& value, std::string_view step)
-    : file_(parent.file_), value_(&value), path_(parent.path_ + std::string(step)) {}
+    : file_(parent.file_),
+      action_(parent.action_),
+      value_(&value),
+      path_(parent.path_ + std::string(step)) {}
 
 Error JsonPlace::refuse(std::string_view expected) const {
   return {ErrorCode::Corrupt,
-          fmt::format("{}: {} must be {}, not {}: write the file anew with `sonde baseline accept`",
+          fmt::format("{}: {} must be {}, not {}: write the file anew with `sonde baseline {}`",
                       *file_,
                       path_,
                       expected,
-                      shown(*value_))};
+                      shown(*value_),
+                      action_)};
 }
 
 Result<JsonPlace> JsonPlace::member(const std::string& key) const {

@@ -18,8 +18,9 @@ namespace sonde::rules {
 // outlive it.
 class JsonPlace {
  public:
-  JsonPlace(const std::string& file, const nlohmann::json& document)
-      : file_(&file), value_(&document), path_("$") {}
+  // `action`: of `sonde baseline`, that writes such files.
+  JsonPlace(const std::string& file, const nlohmann::json& document, std::string_view action)
+      : file_(&file), action_(action), value_(&document), path_("$") {}
 
   // A member of an object. Refuses an object without it.
   Result<JsonPlace> member(const std::string& key) const;
@@ -42,6 +43,7 @@ class JsonPlace {
   JsonPlace(const JsonPlace& parent, const nlohmann::json& value, std::string_view step);
 
   const std::string* file_;
+  std::string_view action_;
   const nlohmann::json* value_;
   std::string path_;
 };

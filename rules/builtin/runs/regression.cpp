@@ -143,6 +143,14 @@ Finding iterationFinding(const diff::Diff& result,
 Result<std::vector<Finding>> judgeRegressionOfRun(Facts& facts, const Parameters& parameters) {
   if (facts.baselines() == nullptr)
     return std::vector{withoutBaseline()};
+  if (!facts.baselines()->hasTimes()) {
+    Finding missing{"iteration", {}};
+    missing.outcome.inputMissing = true;
+    missing.outcome.message =
+        "learned invariants have no times: give --baseline traces, or a file of sonde baseline "
+        "accept, too";
+    return std::vector{std::move(missing)};
+  }
   const auto findings = [&]() -> Result<std::vector<Finding>> {
     SONDE_TRY_ASSIGN(const BothSides sides,
                      facts.baselines()->times(wordsOf(parameters.text("by"))));

@@ -3,7 +3,7 @@
 namespace sonde::rules {
 
 std::vector<RuleInfo> runsRules() {
-  return {inputDrift(), nonDeterminism(), regression(), similarAcrossRuns()};
+  return {inputDrift(), learnedInvariants(), nonDeterminism(), regression(), similarAcrossRuns()};
 }
 
 Finding withoutBaseline() {
@@ -19,7 +19,8 @@ Finding onlyBaselineFiles() {
   Finding finding{"job", {}};
   finding.outcome.inputMissing = true;
   finding.outcome.message =
-      "a baseline file has no tensors and scalars: give --baseline the traces of the earlier run";
+      "files of sonde baseline have no tensors and scalars: give --baseline the traces of the "
+      "earlier run";
   return finding;
 }
 

@@ -13,6 +13,7 @@ namespace sonde::rules {
 std::vector<RuleInfo> runsRules();
 
 RuleInfo inputDrift();
+RuleInfo learnedInvariants();
 RuleInfo nonDeterminism();
 RuleInfo regression();
 RuleInfo similarAcrossRuns();
