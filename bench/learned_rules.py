@@ -20,6 +20,7 @@ JOB = pathlib.Path(__file__).with_name("silent_faults.py")
 PYTHON = os.environ.get("SONDE_TORCH_PYTHON", "/usr/bin/python3")
 PATIENCE = 300
 TENSORS = "[tensors]\nevery = 1\n"
+TELLING = ("calls", "order", "names", "ranks", "updates", "scalars", "layout", "arguments", "values")  # which finding is shown
 RECORDED = {"all": ["--sources", "+tensor", "--tensors", "{tensors}", "--torch-operators", "shapes"],
             "tensors": ["--sources", "+tensor", "--tensors", "{tensors}"],
             "operators": ["--torch-operators", "shapes"], "scopes": []}
@@ -37,20 +38,26 @@ class Bench:
         self.arguments, self.folder = arguments, folder
         tensors = folder / "tensors.toml"
         tensors.write_text(TENSORS, encoding="utf-8")
+        rules = folder / "rules.toml"
+        rules.write_text(f'[rules]\nlearned-invariants = {{ kinds = "{arguments.kinds}" }}\n', encoding="utf-8")
+        self.rules = ["--rules", rules]
         self.options = [option.format(tensors=tensors) for option in RECORDED[arguments.record]]
 
     def record(self, name, seed, fault=None):
         """The trace, and what the job printed."""
-        trace = self.folder / f"{name}.sonde"
+        trace, log = self.folder / f"{name}.sonde", self.folder / f"{name}.log"
+        if self.arguments.keep and log.exists():
+            return trace, log.read_text(encoding="utf-8")
         chosen = ["--fault", fault] if fault else []
         printed = run([self.arguments.sonde, "run", "-f", *self.options, "-o", trace, "--", PYTHON, JOB, "--seed", seed, *chosen])
+        log.write_text(printed, encoding="utf-8")
         return trace, printed
 
     def broken(self, trace, learned):
         """The findings, the first broken one first."""
-        report = json.loads(run([self.arguments.sonde, "check", trace, "--format", "json", "--baseline", learned], (0, 1)))
+        report = json.loads(run([self.arguments.sonde, "check", trace, "--format", "json", *self.rules, "--baseline", learned], (0, 1)))
         fired = [each for each in report["results"] if each["rule"] == "learned-invariants" and each["verdict"] == "fired"]
-        return sorted(fired, key=lambda each: each["evidence"]["iteration"])
+        return sorted(fired, key=lambda each: (each["evidence"]["iteration"], TELLING.index(each["entity"].split(": ")[1])))
 
     def learn(self):
         traces = [self.record(f"learn{seed}", 100 + seed)[0] for seed in range(self.arguments.learn)]
@@ -89,8 +96,9 @@ def main():
     parser.add_argument("--learn", type=int, default=8, help="good runs to learn from")
     parser.add_argument("--good", type=int, default=50, help="other good runs to judge")
     parser.add_argument("--record", choices=RECORDED, default="all", help="what `sonde run` records")
+    parser.add_argument("--kinds", default=",".join(TELLING), help="kinds of invariants to judge by")
     parser.add_argument("--learned", type=pathlib.Path, help="a file of an earlier run of this script, instead of learning")
-    parser.add_argument("--keep", type=pathlib.Path, help="keep the traces in this folder")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the traces in this folder, and use those that it has")
     parser.add_argument("faults", nargs="*", metavar="FAULT")
     arguments = parser.parse_args()
     listed = run([PYTHON, JOB, "--help"]).split("--fault {")[1].split("}")[0]

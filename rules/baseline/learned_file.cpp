@@ -31,6 +31,13 @@ json jsonOf(const Path& form) {
   return {{"first", form.first}, {"values", std::move(values)}};
 }
 
+json jsonOf(const Law& form) {
+  json factors = json::array();
+  for (const UpdateFactors& each : form.factors)
+    factors.push_back(std::isnan(each.front()) ? json(nullptr) : json(each));
+  return {{"first", form.first}, {"factors", std::move(factors)}};
+}
+
 json jsonOf(const Range& form) {
   json stages = json::array();
   for (const Stage& each : form.stages)
@@ -43,6 +50,9 @@ const char* memberOf(const OneOf&) {
 }
 const char* memberOf(const Path&) {
   return "path";
+}
+const char* memberOf(const Law&) {
+  return "law";
 }
 const char* memberOf(const Range&) {
   return "range";
@@ -102,6 +112,31 @@ Result<Path> readPath(const JsonPlace& place) {
   return form;
 }
 
+Result<UpdateFactors> readFactors(const JsonPlace& place) {
+  const double unknown = std::nan("");
+  UpdateFactors factors = {unknown, unknown, unknown};
+  if (place.isNull())
+    return factors;
+  SONDE_TRY(place.size(factors.size(), factors.size()));
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    SONDE_TRY_ASSIGN(factors[i], place.element(i).number(-kMostNumber, kMostNumber));
+  }
+  return factors;
+}
+
+Result<Law> readLaw(const JsonPlace& place) {
+  SONDE_TRY(place.onlyHas({"first", "factors"}));
+  Law form;
+  SONDE_TRY_ASSIGN(form.first, learnedWhole(place, "first", -kMostIteration, kMostIteration));
+  SONDE_TRY_ASSIGN(const JsonPlace factors, place.member("factors"));
+  SONDE_TRY_ASSIGN(const std::size_t count, factors.size(1, kMostObserved));
+  for (std::size_t i = 0; i < count; ++i) {
+    SONDE_TRY_ASSIGN(const UpdateFactors each, readFactors(factors.element(i)));
+    form.factors.push_back(each);
+  }
+  return form;
+}
+
 Result<Stage> readStage(const JsonPlace& place) {
   SONDE_TRY(place.size(4, 4));
   Stage stage;
@@ -133,11 +168,15 @@ Result<void> readForm(const JsonPlace& place, Invariant& invariant) {
     SONDE_TRY_ASSIGN(invariant.form, readPath(*path));
     return place.onlyHas({"kind", "subject", "measure", "source", "samples", "path"});
   }
+  if (const auto law = place.member("law")) {
+    SONDE_TRY_ASSIGN(invariant.form, readLaw(*law));
+    return place.onlyHas({"kind", "subject", "measure", "source", "samples", "law"});
+  }
   if (const auto range = place.member("range")) {
     SONDE_TRY_ASSIGN(invariant.form, readRange(*range));
     return place.onlyHas({"kind", "subject", "measure", "source", "samples", "range"});
   }
-  return place.refuse("an object with 'one_of', 'path' or 'range'");
+  return place.refuse("an object with 'one_of', 'path', 'law' or 'range'");
 }
 
 Result<std::string> readObservationKind(const JsonPlace& place) {
@@ -165,6 +204,7 @@ Result<void> readDroppedOf(const JsonPlace& place, std::map<std::string, std::in
                            wordOf(Dropped::TooFewSamples),
                            wordOf(Dropped::Varies),
                            wordOf(Dropped::NotFinite),
+                           wordOf(Dropped::NoLaw),
                            wordOf(Dropped::BrokenByHeldOut)}));
   for (const Dropped reason : kDroppedReasons)
     if (const auto count = place.member(wordOf(reason))) {

@@ -7,6 +7,7 @@
 //                    and one of
 //                    "one_of": {"values": [texts], "from": iteration}
 //                    "path": {"first": iteration, "values": [number or null, one per iteration]}
+//                    "law": {"first": iteration, "factors": [[3 numbers] or null]}
 //                    "range": [[first iteration, last iteration, low, high], …]}]}
 //
 // Plain values; any thread.

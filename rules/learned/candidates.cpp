@@ -58,14 +58,6 @@ std::int64_t lastIteration(const std::vector<RunNumbers>& runs) {
   return last;
 }
 
-double smallestOf(const std::vector<RunNumbers>& runs) {
-  double smallest = std::numeric_limits<double>::max();
-  for (const RunNumbers& run : runs)
-    for (const auto& [tick, number] : run)
-      smallest = std::min(smallest, number);
-  return smallest;
-}
-
 // False: a run has no value in the stage.
 bool fillStage(const std::vector<RunNumbers>& runs, bool isLog, StageExtremes& stage) {
   for (const RunNumbers& run : runs) {
@@ -101,9 +93,10 @@ double storable(double bound) {
 // How far one more run may be from the mean of these.
 double reach(const std::vector<double>& extremes, const RangeSettings& settings) {
   const auto count = static_cast<double>(extremes.size());
-  const double variance = (statistics::variance(extremes) + settings.familyVariance) / 2;
-  const double t = -statistics::studentQuantile(settings.tail, 2 * (count - 1));
-  const double least = kSameShare * std::abs(statistics::mean(extremes));
+  const double variance = std::max(statistics::variance(extremes), settings.familyVariance);
+  const double t = -statistics::studentQuantile(settings.tail, count - 1);
+  const double least =
+      std::max(settings.leastRoom, kSameShare * std::abs(statistics::mean(extremes)));
   return std::max(least, t * std::sqrt(variance * (1 + 1 / count)));
 }
 
@@ -148,9 +141,41 @@ std::optional<Path> learnPath(const std::vector<RunNumbers>& runs) {
   return form;
 }
 
-RangeCandidate stagesOf(const std::vector<RunNumbers>& runs) {
+std::optional<Law> learnLaw(const std::vector<RunUpdates>& runs) {
+  std::map<std::int64_t, std::vector<UpdatePoint>> points;
+  for (const RunUpdates& run : runs) {
+    std::set<std::int64_t> known;  // ranks come one after the other
+    for (const auto& [tick, point] : run)
+      if (known.insert(tick.iteration).second)
+        points[tick.iteration].push_back(point);
+  }
+  std::map<std::int64_t, UpdateFactors> factors;
+  for (const auto& [iteration, each] : points) {
+    if (each.size() < runs.size())
+      continue;
+    const auto law = learnUpdate(each);
+    if (!law)
+      return std::nullopt;
+    factors[iteration] = *law;
+  }
+  if (factors.size() < kLeastSamples)
+    return std::nullopt;
+  const std::int64_t first = factors.begin()->first;
+  const std::int64_t length = factors.rbegin()->first - first + 1;
+  if (length > static_cast<std::int64_t>(kMostObserved))
+    return std::nullopt;
+  const double unknown = std::nan("");
+  Law law{first,
+          std::vector<UpdateFactors>(static_cast<std::size_t>(length),
+                                     UpdateFactors{unknown, unknown, unknown})};
+  for (const auto& [iteration, each] : factors)
+    law.factors[static_cast<std::size_t>(iteration - first)] = each;
+  return law;
+}
+
+RangeCandidate stagesOf(const std::vector<RunNumbers>& runs, bool isLog) {
   RangeCandidate candidate;
-  candidate.isLog = smallestOf(runs) > 0;
+  candidate.isLog = isLog;
   const std::int64_t begin = firstIteration(runs);
   const std::int64_t end = lastIteration(runs);
   for (std::int64_t first = begin; first <= end;) {

@@ -10,6 +10,7 @@
 namespace sonde::rules {
 
 using RunTexts = std::vector<std::pair<Tick, std::string>>;
+using RunUpdates = std::vector<std::pair<Tick, UpdatePoint>>;
 using RunNumbers = std::vector<std::pair<Tick, double>>;
 
 template <typename Form>
@@ -25,6 +26,10 @@ Candidate<OneOf> learnTexts(const std::vector<RunTexts>& runs,
 // The numbers are the same in every run, in each iteration.
 std::optional<Path> learnPath(const std::vector<RunNumbers>& runs);
 
+// The law of each iteration that all runs recorded, of the first process that did. None: some
+// iteration has no law, or there are fewer than two.
+std::optional<Law> learnLaw(const std::vector<RunUpdates>& runs);
+
 // The extremes of each run in a stage, logarithms if `isLog`.
 struct StageExtremes {
   std::int64_t first = 0;
@@ -39,11 +44,13 @@ struct RangeCandidate {
 };
 
 // Stages that every run has: single iterations at first, then groups that grow with the iteration.
-RangeCandidate stagesOf(const std::vector<RunNumbers>& runs);
+// Requires: numbers are positive if `isLog`.
+RangeCandidate stagesOf(const std::vector<RunNumbers>& runs, bool isLog);
 
 struct RangeSettings {
   double familyVariance = 0;
-  double tail = 0;  // probability beyond one bound
+  double tail = 0;       // probability beyond one bound
+  double leastRoom = 0;  // between the mean of the extremes and the bound
 };
 
 // The variances of the extremes of a candidate's stages.

@@ -29,6 +29,17 @@ std::string textOf(const Path& form) {
                      : fmt::format("the same in every run, between {:.6g} and {:.6g}", low, high);
 }
 
+std::string textOf(const Law& form) {
+  std::string text = "by momentum, gradient and decay";
+  for (auto each = form.factors.rbegin(); each != form.factors.rend(); ++each)
+    if (!std::isnan(each->front()))
+      return text + fmt::format(", at last with the factors {:.4g}, {:.4g} and {:.4g}",
+                                (*each)[0],
+                                (*each)[1],
+                                (*each)[2]);
+  return text;
+}
+
 std::string textOf(const Range& form) {
   const Stage& last = form.stages.back();
   std::string text = fmt::format(
@@ -50,6 +61,8 @@ const char* wordOf(Dropped reason) {
       return "varies";
     case Dropped::NotFinite:
       return "not finite";
+    case Dropped::NoLaw:
+      return "no linear law";
     case Dropped::BrokenByHeldOut:
       return "broken by a held-out run";
   }

@@ -23,6 +23,12 @@ struct Path {
   std::vector<double> values;  // one per iteration; NaN: none was recorded
 };
 
+// A weight changes by the law of update_law.h, with these factors.
+struct Law {
+  std::int64_t first = 0;              // iteration
+  std::vector<UpdateFactors> factors;  // one per iteration; NaN: unknown
+};
+
 // The number is within bounds, which hold for these iterations.
 struct Stage {
   std::int64_t first = 0;
@@ -37,7 +43,7 @@ struct Range {
 struct Invariant {
   ObservationKey key;
   std::string source;  // as in ObservedSeries
-  std::variant<OneOf, Path, Range> form;
+  std::variant<OneOf, Path, Law, Range> form;
   std::int64_t samples = 0;  // observations that it held for
 };
 
@@ -47,6 +53,7 @@ enum class Dropped {
   TooFewSamples,   // fewer than kLeastSamples in some run
   Varies,          // more than kMostValues texts, or runs have different ones
   NotFinite,       // NaN or infinite
+  NoLaw,           // a weight does not follow its gradient by a linear law
   BrokenByHeldOut  // a good run that was left out would have broken it
 };
 const char* wordOf(Dropped reason);
@@ -54,6 +61,7 @@ inline constexpr Dropped kDroppedReasons[] = {Dropped::NotInEveryRun,
                                               Dropped::TooFewSamples,
                                               Dropped::Varies,
                                               Dropped::NotFinite,
+                                              Dropped::NoLaw,
                                               Dropped::BrokenByHeldOut};
 
 struct LearnedInvariants {

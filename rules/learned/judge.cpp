@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -61,6 +62,13 @@ std::pair<std::string, std::string> differenceOfOrder(const std::string& observe
   return {named(a, has.end()), named(b, should.end())};
 }
 
+// How far two counts are apart: the logarithm of their ratio.
+double distanceOf(const std::string& observed, const std::string& expected) {
+  const double ratio =
+      (std::strtod(observed.c_str(), nullptr) + 1) / (std::strtod(expected.c_str(), nullptr) + 1);
+  return ratio > 0 ? std::abs(std::log(ratio)) : 0;
+}
+
 using ObservedAndExpected = std::pair<std::string, std::string>;  // observed, expected
 
 ObservedAndExpected describe(const Invariant& invariant,
@@ -110,6 +118,9 @@ class InvariantJudge {
     seen_ = 0;
     if (const auto* form = std::get_if<OneOf>(&invariant.form))
       judgeTexts(invariant, *form, series, ticks->second);
+    else if (const auto* law = std::get_if<Law>(&invariant.form))
+      for (const auto& [tick, update] : series.updates)
+        judgeUpdate(invariant, *law, tick, update);
     else
       for (const auto& [tick, number] : series.numbers)
         judgeNumber(invariant, tick, number);
@@ -146,8 +157,31 @@ class InvariantJudge {
     ++seen_;
     if (std::find(form.values.begin(), form.values.end(), text) != form.values.end())
       return;
-    if (BrokenInvariant* const first = add(invariant, tick))
+    if (BrokenInvariant* const first = add(invariant, tick)) {
       std::tie(first->observed, first->expected) = describe(invariant, form, text);
+      if (isCount(invariant.key))
+        first->distance = distanceOf(text, form.values.front());
+    }
+  }
+
+  void judgeUpdate(const Invariant& invariant,
+                   const Law& law,
+                   const Tick& tick,
+                   const UpdatePoint& update) {
+    const std::int64_t at = tick.iteration - law.first;
+    if (at < 0 || at >= static_cast<std::int64_t>(law.factors.size()))
+      return;
+    const UpdateFactors& factors = law.factors[static_cast<std::size_t>(at)];
+    if (std::isnan(factors.front()))
+      return;
+    const double error = updateError(factors, update, kUnlawfulRoundings);
+    ++seen_;
+    if (error <= kUnlawfulShare)
+      return;
+    if (BrokenInvariant* const first = add(invariant, tick))
+      std::tie(first->observed, first->expected) =
+          std::pair(fmt::format("a step that differs by {:.3g} %", 100 * error),
+                    std::string("the learned one"));
   }
 
   void judgeNumber(const Invariant& invariant, const Tick& tick, double number) {
@@ -197,7 +231,7 @@ class InvariantJudge {
     return &each;
   }
 
-  // Within an iteration and kind, texts that never varied come first.
+  // Within an iteration and kind, texts that never varied come first, and counts that are far off.
   void sort() {
     const auto& kinds = observationKinds();
     const auto place = [&](const BrokenInvariant& each) {
@@ -205,7 +239,8 @@ class InvariantJudge {
       return std::tuple(each.tick.process,
                         each.tick.iteration,
                         std::find(kinds.begin(), kinds.end(), each.invariant->key.kind),
-                        form == nullptr ? kMostValues : form->values.size());
+                        form == nullptr ? kMostValues : form->values.size(),
+                        -each.distance);
     };
     std::stable_sort(
         result_.broken.begin(),

@@ -22,6 +22,7 @@ struct BrokenInvariant {
   std::string observed;
   std::string expected;
   std::int64_t times = 0;  // observations that broke it
+  double distance = 0;     // of a count: how far it is off, the logarithm of the ratio
 };
 
 struct InvariantJudgement {

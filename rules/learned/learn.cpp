@@ -74,6 +74,7 @@ class Learner {
   void learnSeries(const ObservationKey& key, const std::string& source) {
     std::vector<RunTexts> texts;
     std::vector<RunNumbers> numbers;
+    std::vector<RunUpdates> updates;
     for (const RunObservations& run : runs_) {
       const auto series = run.series.find(key);
       const bool has = series != run.series.end();
@@ -81,10 +82,13 @@ class Learner {
         return drop(key, Dropped::NotInEveryRun);
       texts.push_back(has ? series->second.texts : RunTexts{});
       numbers.push_back(has ? series->second.numbers : RunNumbers{});
+      updates.push_back(has ? series->second.updates : RunUpdates{});
       if (isCount(key))
         texts.back() = filled(run, source, std::move(texts.back()));
     }
-    if (numbers.front().empty())
+    if (!updates.front().empty())
+      learnUpdatesOf(key, source, updates);
+    else if (numbers.front().empty())
       learnTextsOf(key, source, texts);
     else
       learnNumbersOf(key, source, numbers);
@@ -102,6 +106,18 @@ class Learner {
     learned_.invariants.push_back({key, source, *std::move(candidate.form), samples});
   }
 
+  void learnUpdatesOf(const ObservationKey& key,
+                      const std::string& source,
+                      const std::vector<RunUpdates>& updates) {
+    auto law = learnLaw(updates);
+    if (!law)
+      return drop(key, Dropped::NoLaw);
+    std::int64_t samples = 0;
+    for (const RunUpdates& run : updates)
+      samples += static_cast<std::int64_t>(run.size());
+    learned_.invariants.push_back({key, source, *std::move(law), samples});
+  }
+
   void learnNumbersOf(const ObservationKey& key,
                       const std::string& source,
                       const std::vector<RunNumbers>& numbers) {
@@ -114,11 +130,11 @@ class Learner {
           return drop(key, Dropped::NotFinite);
       samples += static_cast<std::int64_t>(run.size());
     }
-    if (auto path = learnPath(numbers)) {
+    if (auto path = key.kind == "scalars" ? learnPath(numbers) : std::nullopt) {
       learned_.invariants.push_back({key, source, *std::move(path), samples});
       return;
     }
-    RangeCandidate range = stagesOf(numbers);
+    RangeCandidate range = stagesOf(numbers, isPositive(key));
     if (range.stages.empty())
       return drop(key, Dropped::TooFewSamples);
     candidates_.push_back({key, source, std::move(range), samples});
@@ -136,7 +152,8 @@ class Learner {
     for (const NumberCandidate& each : candidates_)
       learnRange(each,
                  {engine::statistics::median(families[familyOf(each)]),
-                  kFalseAlarms / static_cast<double>(bounds)});
+                  kFalseAlarms / static_cast<double>(bounds),
+                  leastRoom(each.key)});
   }
 
   void learnRange(const NumberCandidate& candidate, const RangeSettings& settings) {

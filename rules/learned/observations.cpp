@@ -49,6 +49,15 @@ void Observer::addNumber(ObservationKey key,
   series.numbers.emplace_back(tick, number);
 }
 
+void Observer::addUpdate(ObservationKey key,
+                         const std::string& source,
+                         const Tick& tick,
+                         const UpdatePoint& update) {
+  ObservedSeries& series = run_->series[std::move(key)];
+  series.source = source;
+  series.updates.emplace_back(tick, update);
+}
+
 RunObservations observe(const std::string& name, const std::vector<ObservedProcess>& processes) {
   RunObservations run;
   run.name = name;
@@ -65,6 +74,7 @@ RunObservations observe(const std::string& name, const std::vector<ObservedProce
     all.insert(numbers.begin(), numbers.end());
     observeCalls(*each.calls, observer);
     observeTensors(*each.facts, observer);
+    observeUpdates(*each.facts, observer);
     observeScalars(*each.facts, observer);
   }
   Observer job(run, kWholeJob, std::move(all));
@@ -95,6 +105,16 @@ const std::vector<std::string>& observationKinds() {
 
 bool isCount(const ObservationKey& key) {
   return key.measure == "calls" || key.measure == "recordings";
+}
+
+bool isPositive(const ObservationKey& key) {
+  return key.measure == "rms" || key.measure == "largest / rms" ||
+         key.measure == "rms / recent rms" || key.measure == "value / recent value";
+}
+
+double leastRoom(const ObservationKey& key) {
+  constexpr double kShare = 0.02;
+  return key.measure == "zeros" || key.measure == "mean / rms" ? kShare : 0;
 }
 
 std::string recorderOf(const std::string& source) {

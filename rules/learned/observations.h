@@ -1,10 +1,11 @@
 // The observations of a run for learned invariants: series of texts, which can only be equal or
-// not, and of numbers, which can be in a range. The same code observes runs to learn from and runs
-// to judge. Plain values; any thread.
+// not, of numbers, which can be in a range, and of updates of weights, which can obey a law. The
+// same code observes runs to learn from and runs to judge. Plain values; any thread.
 #pragma once
 
 #include "rules/facts/call_facts.h"
 #include "rules/facts/process_facts.h"
+#include "rules/learned/update_law.h"
 
 #include <compare>
 #include <cstdint>
@@ -36,8 +37,9 @@ struct ObservationKey {
 
 struct ObservedSeries {
   std::string source;                               // a key of RunObservations::ticks
-  std::vector<std::pair<Tick, std::string>> texts;  // one of these two is empty
+  std::vector<std::pair<Tick, std::string>> texts;  // one of these three has values
   std::vector<std::pair<Tick, double>> numbers;
+  std::vector<std::pair<Tick, UpdatePoint>> updates;
 };
 
 struct RunObservations {
@@ -70,6 +72,13 @@ const std::vector<std::string>& observationKinds();
 
 // Whether series of the measure are counts: without a value at a tick of their source they are 0.
 bool isCount(const ObservationKey& key);
+
+// Whether numbers of the measure are positive by their definition: their logarithms are compared.
+bool isPositive(const ObservationKey& key);
+
+// The range of a number has at least this much room on either side, whatever the runs say: shares
+// that were 0 in all of them need not always be.
+double leastRoom(const ObservationKey& key);
 
 // The probes that record a source, with the option, for a message: "tensor (sonde run --sources
 // +tensor, with weights in the --tensors file)".

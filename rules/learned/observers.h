@@ -22,6 +22,10 @@ class Observer {
   void addTick(const std::string& source, const Tick& tick);
   void addText(ObservationKey key, const std::string& source, const Tick& tick, std::string text);
   void addNumber(ObservationKey key, const std::string& source, const Tick& tick, double number);
+  void addUpdate(ObservationKey key,
+                 const std::string& source,
+                 const Tick& tick,
+                 const UpdatePoint& update);
 
  private:
   RunObservations* run_;
@@ -31,6 +35,7 @@ class Observer {
 
 void observeCalls(const ProcessCalls& calls, Observer& observer);
 void observeTensors(const ProcessFacts& facts, Observer& observer);
+void observeUpdates(const ProcessFacts& facts, Observer& observer);
 void observeScalars(const ProcessFacts& facts, Observer& observer);
 // Requires: `observer` is of the whole job.
 void observeRanks(const std::vector<ObservedProcess>& processes, Observer& observer);

@@ -35,19 +35,20 @@ bool isSame(const TensorFact& a, const TensorFact& b) {
   return statistics(a) == statistics(b);
 }
 
-// The ratio of each positive value to the median of those just before it.
+// The ratio of each positive value to the median of the positive ones just before it.
 class Recent {
  public:
   std::optional<double> ratio(double value) {
     std::optional<double> ratio;
+    if (!(value > 0) || std::isinf(value))
+      return ratio;
     if (values_.size() == kRecent) {
       std::vector<double> sorted(values_.begin(), values_.end());
       std::nth_element(sorted.begin(), sorted.begin() + kRecent / 2, sorted.end());
       ratio = value / sorted[kRecent / 2];
       values_.pop_front();
     }
-    if (std::isfinite(value))
-      values_.push_back(value);
+    values_.push_back(value);
     return ratio;
   }
 
@@ -161,7 +162,7 @@ void observeScalars(const ProcessFacts& facts, Observer& observer) {
       if (!std::isfinite(each.value))
         continue;
       observer.addNumber({"scalars", subject, "value"}, "scalars", tick, each.value);
-      if (const auto ratio = recent.ratio(each.value); ratio && std::isfinite(*ratio))
+      if (const auto ratio = recent.ratio(each.value))
         observer.addNumber({"scalars", subject, "value / recent value"}, "scalars", tick, *ratio);
     }
   }

@@ -77,7 +77,7 @@ TEST_F(LearnVerb, AGoodRunPassesAndABadOneFiresInItsIteration) {
   const json results = judged(bad, {file}, 1);
   ASSERT_EQ(results.size(), 3U) << results.dump(2);
   EXPECT_EQ(results[0]["entity"], "rank 0: calls");
-  EXPECT_EQ(results[0]["message"], "iteration 5: optimizer SGD.step, calls: 0 instead of 1");
+  EXPECT_EQ(results[0]["message"], "iteration 5: optimizer SGD.step: 0 calls instead of 1");
   EXPECT_EQ(results[0]["evidence"]["iteration"], 5);
   EXPECT_EQ(results[1]["entity"], "rank 0: names");
   EXPECT_EQ(results[2]["entity"], "rank 0: order");

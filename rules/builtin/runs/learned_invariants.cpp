@@ -17,15 +17,16 @@ namespace {
 
 constexpr std::size_t kMostListed = 20;  // broken invariants in the evidence of a finding
 
-std::string nameOfInvariant(const ObservationKey& key) {
-  return key.measure == key.kind ? key.subject : fmt::format("{}, {}", key.subject, key.measure);
-}
-
 std::string sentenceOf(const BrokenInvariant& broken) {
-  return fmt::format("iteration {}: {}: {} instead of {}",
+  const ObservationKey& key = broken.invariant->key;
+  const bool isCall = key.measure == "calls";
+  const bool isNamed = !isCall && key.measure != key.kind;
+  return fmt::format("iteration {}: {}{}: {}{} instead of {}",
                      broken.tick.iteration,
-                     nameOfInvariant(broken.invariant->key),
+                     key.subject,
+                     isNamed ? ", " + key.measure : "",
                      broken.observed,
+                     isCall ? " calls" : "",
                      broken.expected);
 }
 

@@ -33,7 +33,8 @@ class Learned : public ::testing::Test {
     judged_ = run.observed();
     return judgeInvariants(learned_, judged_, settings);
   }
-  // The invariants that a change of a good run breaks, as "kind subject, measure @iteration: observed".
+  // The invariants that a change of a good run breaks, as "kind subject, measure @iteration:
+  // observed".
   std::vector<std::string> broken(const std::function<void(MadeUpRun&)>& change) {
     MadeUpRun run = goodRun(99);
     change(run);
@@ -56,7 +57,8 @@ class Learned : public ::testing::Test {
 TEST_F(Learned, RunsWithOtherSeedsHoldAll) {
   EXPECT_EQ(learned_.runs.size(), 6U);
   EXPECT_EQ(learned_.iterations, 6 * 2 * kRunLength);
-  EXPECT_TRUE(learned_.dropped.empty());
+  ASSERT_EQ(learned_.dropped.size(), 1U);  // the weights are random
+  EXPECT_EQ(learned_.dropped.at("updates").at("no linear law"), 1);
   for (unsigned seed = 50; seed < 90; ++seed) {
     const InvariantJudgement judgement = judge(goodRun(seed));
     EXPECT_TRUE(judgement.broken.empty()) << seed;
@@ -269,7 +271,7 @@ TEST(Learning, TheFirstIterationsMayDiffer) {
 }
 
 // A prediction interval holds one more run with the probability that it states, whatever its
-// distribution's mean and variance. 100 times six runs of ten tensors.
+// distribution's mean and variance. 60 times six runs of ten tensors.
 TEST(Learning, OtherGoodRunsRarelyLeaveARange) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
@@ -287,7 +289,7 @@ TEST(Learning, OtherGoodRunsRarelyLeaveARange) {
     return made.observed();
   };
   int left = 0;
-  for (int repeat = 0; repeat < 100; ++repeat) {
+  for (int repeat = 0; repeat < 60; ++repeat) {
     std::vector<RunObservations> runs;
     for (int i = 0; i < 6; ++i)
       runs.push_back(run());
@@ -295,7 +297,7 @@ TEST(Learning, OtherGoodRunsRarelyLeaveARange) {
     const InvariantJudgement judgement = judgeInvariants(learned, run(), {});
     left += judgement.broken.empty() ? 0 : 1;
   }
-  EXPECT_LE(left, 3);  // 1 is expected
+  EXPECT_LE(left, 2);  // less than 1 is expected
 }
 
 }  // namespace

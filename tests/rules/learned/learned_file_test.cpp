@@ -137,11 +137,13 @@ TEST_F(LearnedFiles, WithoutAFormAnInvariantIsRefused) {
   json document = json::parse(renderLearned(file_));
   document["invariants"][0].erase("one_of");
   document["invariants"][0].erase("path");
+  document["invariants"][0].erase("law");
   document["invariants"][0].erase("range");
   const auto read = readText(document.dump());
   ASSERT_FALSE(read);
-  EXPECT_THAT(read.error().message,
-              HasSubstr("$.invariants[0] must be an object with 'one_of', 'path' or 'range'"));
+  EXPECT_THAT(
+      read.error().message,
+      HasSubstr("$.invariants[0] must be an object with 'one_of', 'path', 'law' or 'range'"));
 }
 
 }  // namespace
