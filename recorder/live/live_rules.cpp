@@ -4,6 +4,7 @@
 #include "recorder/spool/host_clock.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,7 +68,16 @@ void LiveRules::work() {
   std::optional<rules::Facts> facts;
   std::set<std::string> said;
   std::int64_t version = -1;
+  ino_t file = 0;
   while (waitForNext()) {
+    // Without room on the disk the recorder may have begun the trace anew.
+    struct stat seen {};
+    if (stat(options_.part.c_str(), &seen) == 0 &&
+        seen.st_ino != std::exchange(file, seen.st_ino)) {
+      facts.reset();
+      trace.reset();
+      version = -1;
+    }
     if (!trace) {
       auto opened = store::Database::open(options_.part, store::Access::ReadOnly);
       if (!opened)
