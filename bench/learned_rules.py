@@ -39,7 +39,7 @@ class Bench:
         tensors = folder / "tensors.toml"
         tensors.write_text(TENSORS, encoding="utf-8")
         rules = folder / "rules.toml"
-        rules.write_text(f'[rules]\nlearned-invariants = {{ kinds = "{arguments.kinds}" }}\n', encoding="utf-8")
+        rules.write_text(f'[rules]\nlearned-invariants = {{ kinds = "{arguments.kinds}", ignore = "{arguments.ignore}" }}\n', encoding="utf-8")
         self.rules = ["--rules", rules]
         self.options = [option.format(tensors=tensors) for option in RECORDED[arguments.record]]
 
@@ -97,6 +97,7 @@ def main():
     parser.add_argument("--good", type=int, default=50, help="other good runs to judge")
     parser.add_argument("--record", choices=RECORDED, default="all", help="what `sonde run` records")
     parser.add_argument("--kinds", default=",".join(TELLING), help="kinds of invariants to judge by")
+    parser.add_argument("--ignore", default="", help="a shell pattern for subjects that are not judged")
     parser.add_argument("--learned", type=pathlib.Path, help="a file of an earlier run of this script, instead of learning")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the traces in this folder, and use those that it has")
     parser.add_argument("faults", nargs="*", metavar="FAULT")

@@ -193,7 +193,8 @@ class CallReader {
     }
     calls.hasOperators = calls.hasOperators || isOperator;
     ++(isOperator ? stretch->calls.operators : stretch->calls.scopes)[name];
-    if (row.parentId == stretch->sliceId || row.parentId == 0)
+    const bool isBetween = row.parentId == 0 && !stretch->calls.isEvaluation;
+    if (row.parentId == stretch->sliceId || isBetween)
       stretch->order.push_back({row.startNs, std::move(name)});
   }
 

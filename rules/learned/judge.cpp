@@ -51,11 +51,20 @@ std::string differenceOfNames(const std::string& observed, const std::string& ex
   return text;
 }
 
-// The place where an order differs: "b after a".
+// The place where an order differs from the learned one that is the same for longest: "b after a".
 std::pair<std::string, std::string> differenceOfOrder(const std::string& observed,
-                                                      const std::string& expected) {
+                                                      const std::vector<std::string>& learned) {
   const auto has = linesOf(observed);
-  const auto should = linesOf(expected);
+  std::vector<std::string> should;
+  std::ptrdiff_t longest = -1;
+  for (const std::string& each : learned) {
+    auto lines = linesOf(each);
+    const auto same = std::mismatch(has.begin(), has.end(), lines.begin(), lines.end());
+    if (same.first - has.begin() <= longest)
+      continue;
+    longest = same.first - has.begin();
+    should = std::move(lines);
+  }
   const auto [a, b] = std::mismatch(has.begin(), has.end(), should.begin(), should.end());
   const std::string after = a == has.begin() ? "" : " after " + *std::prev(a);
   const auto named = [&](auto at, auto end) { return (at == end ? "the end" : *at) + after; };
@@ -75,7 +84,7 @@ ObservedAndExpected describe(const Invariant& invariant,
                              const OneOf& form,
                              const std::string& observed) {
   if (invariant.key.kind == "order")
-    return differenceOfOrder(observed, form.values.front());
+    return differenceOfOrder(observed, form.values);
   if (invariant.key.measure == "names") {
     std::string best;
     for (const std::string& value : form.values)

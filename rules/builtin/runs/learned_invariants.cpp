@@ -21,13 +21,15 @@ std::string sentenceOf(const BrokenInvariant& broken) {
   const ObservationKey& key = broken.invariant->key;
   const bool isCall = key.measure == "calls";
   const bool isNamed = !isCall && key.measure != key.kind;
-  return fmt::format("iteration {}: {}{}: {}{} instead of {}",
-                     broken.tick.iteration,
-                     key.subject,
-                     isNamed ? ", " + key.measure : "",
-                     broken.observed,
-                     isCall ? " calls" : "",
-                     broken.expected);
+  std::string sentence = fmt::format("iteration {}: {}{}: {}{}",
+                                     broken.tick.iteration,
+                                     key.subject,
+                                     isNamed ? ", " + key.measure : "",
+                                     broken.observed,
+                                     isCall ? " calls" : "");
+  if (key.measure != "names")  // these say how they differ
+    sentence += " instead of " + broken.expected;
+  return sentence;
 }
 
 // The broken invariants of one kind, of a process or the job; the first is the most telling.

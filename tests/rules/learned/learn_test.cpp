@@ -98,6 +98,26 @@ TEST_F(Learned, AnotherOrderNamesTheFirstDifference) {
   EXPECT_EQ(judgement.broken[1].observed, "optimizer SGD.step after aten::zero_");
 }
 
+TEST(Learning, AnOrderIsComparedWithTheLearnedOneThatIsMostAlike) {
+  std::vector<RunObservations> runs;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    MadeUpRun run = goodRun(seed);
+    for (int i = 0; i < kRunLength; i += 2)
+      run.stretch(0, i).order = {"a", "b"};
+    runs.push_back(run.observed());
+  }
+  const LearnedInvariants learned = must(learn(runs));
+  MadeUpRun run = goodRun(9);
+  run.stretch(0, 8).order = {"aten::zero_", "forward forward", "c"};
+  const RunObservations observed = run.observed();
+  const InvariantJudgement judgement = judgeInvariants(learned, observed, {});
+  std::vector<std::string> expected;
+  for (const BrokenInvariant& each : judgement.broken)
+    if (each.invariant->key.subject == "scopes and operators" && each.tick.iteration == 8)
+      expected.push_back(each.expected);
+  EXPECT_THAT(expected, ElementsAre("backward backward after forward forward"));
+}
+
 TEST_F(Learned, OtherArgumentsAndLayoutsAreBroken) {
   EXPECT_THAT(
       broken([](MadeUpRun& run) {
@@ -250,6 +270,20 @@ TEST(Learning, DropsWhatVariesTooMuchOrIsNotFinite) {
   const LearnedInvariants learned = must(learn(runs));
   EXPECT_EQ(learned.dropped.at("calls").at("varies"), 1);
   EXPECT_GT(learned.dropped.at("layout").at("too few samples"), 0);
+}
+
+TEST(Learning, ACallThatSomeIterationsLackIsCountedAsZeroThere) {
+  std::vector<RunObservations> runs;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    MadeUpRun run = goodRun(seed);
+    for (int i = 0; i < kRunLength; i += 5)
+      run.stretch(0, i).operators["aten::norm"] = 2;
+    runs.push_back(run.observed());
+  }
+  const LearnedInvariants learned = must(learn(runs));
+  const Invariant* const norm = find(learned, {"calls", "operator aten::norm", "calls"});
+  ASSERT_NE(norm, nullptr);
+  EXPECT_EQ(std::get<OneOf>(norm->form).values, (std::vector<std::string>{"0", "2"}));
 }
 
 TEST(Learning, TheFirstIterationsMayDiffer) {

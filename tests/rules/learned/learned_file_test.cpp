@@ -89,6 +89,24 @@ TEST_F(LearnedFiles, KeepIterationsOfAPathThatRecordedNothing) {
   EXPECT_EQ(path.values[2], 0.25);
 }
 
+TEST_F(LearnedFiles, KeepFactorsOfALawAndRefuseWrongOnes) {
+  const double unknown = std::nan("");
+  file_.learned.invariants.resize(1);
+  file_.learned.invariants[0].form =
+      Law{4, {{0.9, 0.1, 0.001}, {unknown, unknown, unknown}, {0.8, 0.2, 0}}};
+  const LearnedFile read = must(readText(renderLearned(file_)));
+  const Law& law = std::get<Law>(read.learned.invariants.front().form);
+  EXPECT_EQ(law.first, 4);
+  ASSERT_EQ(law.factors.size(), 3U);
+  EXPECT_EQ(law.factors[0], (UpdateFactors{0.9, 0.1, 0.001}));
+  EXPECT_TRUE(std::isnan(law.factors[1][0]));
+  const std::string factors = "/invariants/0/law/factors";
+  EXPECT_THAT(refusal(factors, json::array()), HasSubstr(".law.factors must be a list"));
+  EXPECT_THAT(refusal(factors + "/0", json::array({1, 2})),
+              HasSubstr(".law.factors[0] must be a list of 3 to 3"));
+  EXPECT_THAT(refusal(factors + "/0/1", "x"), HasSubstr(".law.factors[0][1] must be a number"));
+}
+
 TEST_F(LearnedFiles, CutAtAnyByteAreRefused) {
   file_.learned.invariants.resize(3);
   const std::string text = renderLearned(file_);

@@ -86,6 +86,13 @@ TEST(UpdateLaw, IsDroppedForAnOptimiserThatIsNotLinear) {
   EXPECT_EQ(learned.dropped.at("updates").at("no linear law"), 1);
 }
 
+TEST(UpdateLaw, IsDroppedIfSomeIterationsDoNotObeyIt) {
+  std::vector<RunObservations> runs;
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    runs.push_back(runOf(seed, {.onlySigns = true}, 10));
+  EXPECT_EQ(must(learn(runs)).dropped.at("updates").at("no linear law"), 1);
+}
+
 TEST(UpdateLaw, FactorsThatThePointsDoNotDetermineAreZero) {
   const std::vector<UpdatePoint> same = {{2, 0, 1, 0}, {4, 0, 2, 0}, {6, 0, 3, 0}};
   EXPECT_EQ(fitUpdate(same), (UpdateFactors{0, 2, 0}));
