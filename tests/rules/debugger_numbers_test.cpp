@@ -56,7 +56,7 @@ class DebuggerNumbers : public test::RuleTrace {
       trace_->add(model::Sample{counter, static_cast<std::int64_t>(second + 1) * kSecondNs, sum});
     }
   }
-  CheckResult judgeWhole(const std::string& rule, Settings settings = {}) {
+  CheckResult judgeWhole(const std::string& rule, test::Settings settings = {}) {
     settings.emplace_back("warmup_s", std::int64_t{0});
     settings.emplace_back("window_s", std::int64_t{1000});
     return judge(rule, settings);
