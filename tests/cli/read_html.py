@@ -55,6 +55,7 @@ def main():
         "links": [each.get("href") for each in root.iter("a")],
         "plots": len(with_class(root, "plot")),
         "outliers": len(with_class(root, "outlier")),
+        "most_bars": max((len(each) for each in with_class(root, "bars")), default=0),
         "scripts": len(list(root.iter("script"))),
         "text": text_of(root.find("body")),
     }, sys.stdout)
