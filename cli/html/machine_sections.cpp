@@ -60,8 +60,10 @@ std::string firstDevice(const HtmlValues& values) {
 }
 
 StackedBars busyBars(const HtmlValues& values) {
-  StackedBars bars{
-      {"computing", "exposed communication", "exposed copies", "idle"}, ColumnKind::DurationNs, {}};
+  StackedBars bars{{"computing", "exposed communication", "exposed copies", "idle"},
+                   ColumnKind::DurationNs,
+                   {},
+                   true};
   for (std::size_t at = 0; at < values.report.devices.ranks.size(); ++at)
     for (const device::DeviceSummary& each : values.report.devices.ranks[at].devices)
       bars.bars.push_back({fmt::format("{}, {}", values.report.ranks[at].process.name, each.name),
@@ -73,7 +75,7 @@ StackedBars busyBars(const HtmlValues& values) {
 }
 
 StackedBars idleBars(const HtmlValues& values) {
-  StackedBars bars{{}, ColumnKind::DurationNs, {}};
+  StackedBars bars{{}, ColumnKind::DurationNs, {}, true};
   for (std::size_t cause = 0; cause < device::kIdleCauses; ++cause) {
     std::string& name =
         bars.series.emplace_back(device::word(static_cast<device::IdleCause>(cause)));

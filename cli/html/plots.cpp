@@ -20,9 +20,17 @@ constexpr double kRight = 10;
 constexpr double kTop = 10;
 constexpr double kBottom = 38;
 constexpr std::size_t kLegendNames = 12;
+constexpr std::size_t kDottedPoints =
+    40;  // of a line that also shows its points, if there are few lines
 
 std::string colourOf(std::size_t series) {
   return fmt::format("c{}", series % kPlotColours);
+}
+
+// Grey for the rest.
+std::string colourOf(std::size_t series, const StackedBars& bars) {
+  const bool isRest = bars.lastIsRest && series + 1 == bars.series.size();
+  return colourOf(isRest ? kPlotColours - 1 : series);
 }
 
 std::string place(double value) {
@@ -188,6 +196,14 @@ void addSeries(Page& page,
   const LinePlot::Series& series = plot.series[index];
   page.begin("g", {{"class", colourOf(index)}}).element("title", series.name);
   page.empty("path", {{"class", "line"}, {"d", pathOf(points, frame)}});
+  if (points.size() <= kDottedPoints && plot.series.size() <= kPlotColours)
+    for (const PlotPoint& point : points)
+      if (std::isfinite(point.y))
+        page.empty("circle",
+                   {{"class", "dot"},
+                    {"cx", place(frame.x.at(point.x))},
+                    {"cy", place(frame.y.at(point.y))},
+                    {"r", "2.5"}});
   if (series.limit)
     for (const PlotPoint& point : points)
       if (point.y > *series.limit) {
@@ -207,20 +223,31 @@ void addSeries(Page& page,
   page.end();
 }
 
-// Leaves out series without a name.
-void addLegend(Page& page, const std::vector<std::string>& names) {
+struct LegendKey {
+  std::string colour;
+  std::string name;
+};
+
+void addLegend(Page& page, const std::vector<LegendKey>& keys) {
   page.begin("p", {{"class", "legend"}});
-  std::size_t shown = 0;
-  for (std::size_t at = 0; at < names.size() && shown < kLegendNames; ++at) {
-    if (names[at].empty())
-      continue;
-    ++shown;
-    page.begin("span", {{"class", "key " + colourOf(at)}}).end();
-    page.element("span", names[at]);
+  for (std::size_t at = 0; at < std::min(keys.size(), kLegendNames); ++at) {
+    page.begin("span", {{"class", "key " + keys[at].colour}}).end();
+    page.element("span", keys[at].name);
   }
-  if (names.size() > kLegendNames)
-    page.element("span", fmt::format("and {} more", names.size() - kLegendNames));
+  if (keys.size() > kLegendNames)
+    page.element("span", fmt::format("and {} more", keys.size() - kLegendNames));
   page.end();
+}
+
+// The series that some bar has.
+std::vector<LegendKey> keysOf(const StackedBars& bars) {
+  std::vector<LegendKey> keys;
+  for (std::size_t part = 0; part < bars.series.size(); ++part)
+    if (std::any_of(bars.bars.begin(), bars.bars.end(), [&](const StackedBars::Bar& bar) {
+          return part < bar.parts.size() && bar.parts[part] > 0;
+        }))
+      keys.push_back({colourOf(part, bars), bars.series[part]});
+  return keys;
 }
 
 void addBar(Page& page, const StackedBars& bars, const StackedBars::Bar& bar, double longest) {
@@ -234,7 +261,7 @@ void addBar(Page& page, const StackedBars& bars, const StackedBars::Bar& bar, do
     page.element(
         "span",
         share > 0.09 ? humanCell(bar.parts[part], bars.kind) : "",
-        {{"class", "part " + colourOf(part)},
+        {{"class", "part " + colourOf(part, bars)},
          {"style", fmt::format("width:{:.2f}%", 100 * share)},
          {"title",
           fmt::format("{}: {}, {:.1f} %",
@@ -259,17 +286,17 @@ void addPlot(Page& page, const LinePlot& plot) {
   addAxes(page, plot, frame);
   std::size_t all = 0;
   std::size_t drawn = 0;
-  std::vector<std::string> names;
+  std::vector<LegendKey> keys;
   for (std::size_t at = 0; at < plot.series.size(); ++at) {
     const std::vector<PlotPoint> points = thinnedPoints(plot.series[at].points, most);
     addSeries(page, plot, at, points, frame);
     all += plot.series[at].points.size();
     drawn += points.size();
-    names.push_back(plot.series[at].name);
+    keys.push_back({colourOf(at), plot.series[at].name});
   }
   page.end();
-  if (names.size() > 1)
-    addLegend(page, names);
+  if (keys.size() > 1)
+    addLegend(page, keys);
   if (drawn < all)
     page.element("p",
                  fmt::format("The plot has {} of {} points: the highest and the lowest of "
@@ -289,13 +316,8 @@ void addBars(Page& page, const StackedBars& bars, std::size_t limit) {
   for (std::size_t at = 0; at < std::min(limit, bars.bars.size()); ++at)
     addBar(page, bars, bars.bars[at], longest);
   page.end();
-  std::vector<std::string> names(bars.series.size());
-  for (const StackedBars::Bar& bar : bars.bars)
-    for (std::size_t part = 0; part < bar.parts.size(); ++part)
-      if (bar.parts[part] > 0)
-        names[part] = bars.series[part];
-  if (names.size() > 1 || bars.bars.size() == 1)
-    addLegend(page, names);
+  if (bars.series.size() > 1 || bars.bars.size() == 1)
+    addLegend(page, keysOf(bars));
   if (bars.bars.size() > limit)
     page.element(
         "p", fmt::format("{} more are not drawn.", bars.bars.size() - limit), {{"class", "note"}});

@@ -49,6 +49,7 @@ struct StackedBars {
   std::vector<std::string> series;
   ColumnKind kind = ColumnKind::DurationNs;
   std::vector<Bar> bars;
+  bool lastIsRest = false;  // the last series is grey: idle time, or the rest
 };
 
 // Each bar is as long as the page allows for the longest one. Draws the first `limit` bars, and

@@ -57,7 +57,7 @@ table { border-collapse: collapse; font-size: 13.5px; margin: 4px 0 8px; }
 th, td { text-align: left; padding: 4px 18px 4px 0; vertical-align: top;
   border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--soft); white-space: nowrap; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; }
 #verdicts td:first-child { white-space: nowrap; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .plot { width: 100%; height: auto; display: block; margin: 4px 0; }
@@ -65,6 +65,7 @@ td { overflow-wrap: anywhere; }
 .plot .grid { stroke: var(--line); stroke-width: 1; }
 .plot .line { fill: none; stroke: var(--c); stroke-width: 1.6; stroke-linejoin: round;
   stroke-linecap: round; }
+.plot .dot { fill: var(--c); }
 .plot .outlier { fill: none; stroke: var(--bad); stroke-width: 1.8; }
 .c0 { --c: var(--c0); } .c1 { --c: var(--c1); } .c2 { --c: var(--c2); } .c3 { --c: var(--c3); }
 .c4 { --c: var(--c4); } .c5 { --c: var(--c5); } .c6 { --c: var(--c6); } .c7 { --c: var(--c7); }

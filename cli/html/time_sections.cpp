@@ -64,8 +64,10 @@ Table iterationTable(const HtmlValues& values) {
 }
 
 StackedBars partBars(const HtmlValues& values) {
-  StackedBars bars{
-      {"data loading", "forward", "backward", "optimizer", "other"}, ColumnKind::DurationNs, {}};
+  StackedBars bars{{"data loading", "forward", "backward", "optimizer", "other"},
+                   ColumnKind::DurationNs,
+                   {},
+                   true};
   for (const RankReport& rank : values.report.ranks)
     if (const auto& parts = rank.parts)
       bars.bars.push_back({rank.process.name,
@@ -88,7 +90,8 @@ StackedBars rankBars(const HtmlValues& values) {
   StackedBars bars{
       {"computing", "exposed communication", "exposed copies", idleTitle(values.report)},
       ColumnKind::DurationNs,
-      {}};
+      {},
+      true};
   for (const RankReport& rank : values.report.ranks)
     if (rank.time.computeKnown && rank.time.windowNs > 0)
       bars.bars.push_back(
@@ -98,7 +101,7 @@ StackedBars rankBars(const HtmlValues& values) {
 }
 
 StackedBars pathBars(const engine::report::PathReport& path) {
-  StackedBars bars{{}, ColumnKind::DurationNs, {{"critical path", {}}}};
+  StackedBars bars{{}, ColumnKind::DurationNs, {{"critical path", {}}}, false};
   for (const engine::report::PathCauseShare& each : path.causes) {
     std::string name = engine::critical::nameOf(each.cause);
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -172,7 +175,7 @@ bool addOperations(Page& page, const HtmlValues& values) {
                durationColumn("p50_ns", "p50"),
                durationColumn("p95_ns", "p95")},
               {}};
-  StackedBars bars{{"time of all ranks"}, ColumnKind::DurationNs, {}};
+  StackedBars bars{{"time of all ranks"}, ColumnKind::DurationNs, {}, false};
   for (const auto& [name, row] : rows) {
     const std::string title = operationName(name.first, name.second);
     table.rows.push_back({title, row.count, row.totalNs, row.p50Ns, row.p95Ns});

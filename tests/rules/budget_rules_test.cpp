@@ -94,6 +94,7 @@ TEST_F(BudgetRules, CollectivesStandForMissingTransfers) {
 TEST_F(BudgetRules, WithoutABudgetNothingIsJudged) {
   iterate(3);
   EXPECT_EQ(verdict("bytes-over-budget"), Verdict::Insufficient);
+  EXPECT_THAT(judge("bytes-over-budget").outcome.message, HasSubstr("no budget is set"));
   EXPECT_EQ(verdict("energy-over-budget"), Verdict::Insufficient);
   EXPECT_THAT(judge("energy-over-budget").outcome.message, HasSubstr("no budget is set"));
 }
