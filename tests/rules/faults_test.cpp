@@ -1,5 +1,5 @@
 // Faults of timing in simulated jobs, and healthy ones: who is named, and how often it is wrong.
-// SONDE_SLOW makes 28 of each in place of 3; docs/accuracy.md has the figures.
+// SONDE_SLOW makes 28 of each in place of 3; docs/rules.md has the figures.
 #include "tests/jobsim/faults.h"
 
 #include "analysis/engine/merge/merge.h"

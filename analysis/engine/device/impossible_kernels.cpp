@@ -66,14 +66,23 @@ constexpr std::string_view kWaitCalls =
     "SELECT process_id, stream_id, start_ns, start_ns + dur_ns AS end_ns FROM sync WHERE kind IN"
     " ('stream', 'context') AND dur_ns IS NOT NULL ORDER BY start_ns";
 
+struct UsedDevice {
+  std::int64_t processId = 0;
+  std::int64_t deviceId = 0;
+
+  SONDE_COLUMNS(processId, deviceId)
+};
+constexpr std::string_view kUsedDevices =
+    "SELECT DISTINCT process_id, device_id FROM stream WHERE id IN (SELECT stream_id FROM kernel)";
+
 // When calls that waited for a stream, or for a process's only device, began and returned.
 class WaitReturns {
  public:
-  static Result<WaitReturns> read(const store::Database& trace,
-                                  const std::vector<TimedKernel>& kernels) {
+  static Result<WaitReturns> read(const store::Database& trace) {
     WaitReturns waits;
-    for (const TimedKernel& kernel : kernels)
-      waits.devices_[kernel.processId].insert(kernel.deviceId);
+    SONDE_TRY(store::forEach<UsedDevice>(trace, kUsedDevices, [&](const UsedDevice& row) {
+      waits.devices_[row.processId].insert(row.deviceId);
+    }));
     SONDE_TRY(store::forEach<WaitCall>(trace, kWaitCalls, [&](const WaitCall& wait) {
       waits.of_[{wait.processId, wait.streamId}].emplace_back(wait.startNs, wait.endNs);
     }));
@@ -206,13 +215,15 @@ std::string_view word(Impossibility kind) noexcept {
 
 Result<std::vector<ImpossibleKernels>> impossibleKernels(const store::Database& trace,
                                                          const ImpossibleTolerance& tolerance) {
-  SONDE_TRY_ASSIGN(const auto kernels, store::readAll<TimedKernel>(trace, kTimedKernels));
-  SONDE_TRY_ASSIGN(const WaitReturns waits, WaitReturns::read(trace, kernels));
+  SONDE_TRY_ASSIGN(const WaitReturns waits, WaitReturns::read(trace));
   SONDE_TRY_ASSIGN(const Arithmetic arithmetic, Arithmetic::read(trace));
   const Judge judge{waits, arithmetic, tolerance};
   std::vector<ImpossibleKernels> all;
-  for (std::size_t at = 0; at < kernels.size(); ++at) {
-    const TimedKernel& kernel = kernels[at];
+  std::optional<TimedKernel> last;  // waits for the next one of its stream
+  SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare(kTimedKernels));
+  SONDE_TRY(store::forEach<TimedKernel>(rows, [&](const TimedKernel& kernel) {
+    if (last)
+      judge.judge(*last, last->streamId == kernel.streamId ? &kernel : nullptr, all.back());
     if (all.empty() || all.back().processId != kernel.processId) {
       ImpossibleKernels& found = all.emplace_back();
       found.processId = kernel.processId;
@@ -220,9 +231,10 @@ Result<std::vector<ImpossibleKernels>> impossibleKernels(const store::Database& 
       found.pid = kernel.pid;
     }
     ++all.back().kernels;
-    const bool hasNext = at + 1 < kernels.size() && kernels[at + 1].streamId == kernel.streamId;
-    judge.judge(kernel, hasNext ? &kernels[at + 1] : nullptr, all.back());
-  }
+    last = kernel;
+  }));
+  if (last)
+    judge.judge(*last, nullptr, all.back());
   return all;
 }
 
