@@ -33,7 +33,8 @@ struct Compared {
 // By rule and entity.
 std::map<std::string, json> resultsOf(const rules::CheckReport& report) {
   std::map<std::string, json> results;
-  for (const json& each : json::parse(rules::renderJson(report))["results"])
+  const json all = json::parse(rules::renderJson(report));
+  for (const json& each : all["results"])
     results[each["rule"].get<std::string>() + " " + each["entity"].get<std::string>()] = each;
   return results;
 }
