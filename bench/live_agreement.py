@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-SONDE, COMPARE, TARGETS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+SONDE, COMPARE, TARGETS = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 PYTHON = "/usr/bin/python3"
 SECONDS = 10
 TRAINING = f"""

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-SONDE, TARGETS = sys.argv[1], pathlib.Path(sys.argv[2])
+SONDE, TARGETS = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 SECONDS = float(sys.argv[3]) if len(sys.argv) > 3 else 20
 JOB = f"""
 import time, sonde
@@ -24,7 +24,7 @@ while time.time() - begin < {SECONDS}:
     with sonde.iteration():
         time.sleep(0.01)
         isBad = time.time() - begin > {SECONDS} / 2
-        sonde.scalar("loss", float("nan") if isBad else 1.0)
+        sonde.scalar("loss", float("nan") if isBad else 2 - (time.time() - begin) / {SECONDS})
 """
 
 
@@ -43,7 +43,7 @@ def measure(folder, load):
     with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
         one = lambda query: database.execute(query).fetchone()[0]  # noqa: E731
         nan = one("SELECT min(ts_ns) FROM scalar WHERE value IS NULL")
-        found = one("SELECT min(ts_ns) FROM note WHERE source = 'rule loss-not-decreasing'")
+        found = one("SELECT min(ts_ns) FROM note WHERE source = 'rule loss-not-decreasing' AND text LIKE '%nan%'")
         return {"events_per_s": round(one("SELECT count(*) FROM slice") / SECONDS),
                 "lost": one("SELECT coalesce(sum(count), 0) FROM loss"),
                 "seconds_to_finding": round((found - nan) / 1e9, 2) if found and nan else None}

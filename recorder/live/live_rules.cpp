@@ -17,6 +17,7 @@ namespace sonde::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kPollEvery{1000};
+constexpr std::int64_t kLongNs = 50'000'000;
 
 std::int64_t threadCpuNs() {
   return nowNs(CLOCK_THREAD_CPUTIME_ID);
@@ -101,12 +102,20 @@ void LiveRules::work() {
 // One read transaction, so that all rules see the same state and the log can be folded soon.
 Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts) {
   const auto now = Clock::now();
-  if (std::none_of(
-          states_.begin(), states_.end(), [&](const auto& each) { return each.due <= now; }))
+  if (now < turnDue_ || std::none_of(states_.begin(), states_.end(), [&](const auto& each) {
+        return each.due <= now;
+      }))
     return {};
   SONDE_TRY_ASSIGN(const auto snapshot, store::Transaction::begin(trace));
   std::int64_t begunNs = threadCpuNs();
   SONDE_TRY(facts.refresh());
+  turnDue_ = now + pauseAfter(threadCpuNs() - begunNs, 1);
+  begunNs = threadCpuNs();
+  // Cheap rules come first, and a long one ends the turn, so that it delays no other for long.
+  std::stable_sort(states_.begin(), states_.end(), [](const RuleState& a, const RuleState& b) {
+    const bool isLong = a.cpuNs > kLongNs;
+    return isLong != (b.cpuNs > kLongNs) ? !isLong : a.due < b.due;
+  });
   for (RuleState& state : states_) {
     if (state.due > now)
       continue;
@@ -115,11 +124,12 @@ Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts) {
       if (firings_.begins(result))
         options_.fired(result);
     const std::int64_t endedNs = threadCpuNs();
-    state.due = now + pauseAfter(endedNs - begunNs, states_.size());
+    state.cpuNs = endedNs - begunNs;
+    state.due = now + pauseAfter(state.cpuNs, states_.size());
     begunNs = endedNs;
     const std::lock_guard lock(mutex_);
     ++judgements_;
-    if (ending_)
+    if (ending_ || state.cpuNs > kLongNs)
       break;
   }
   return {};

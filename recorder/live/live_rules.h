@@ -46,6 +46,7 @@ class LiveRules {
   struct RuleState {
     const rules::ConfiguredRule* rule;
     Clock::time_point due{};
+    std::int64_t cpuNs = 0;  // of its last judgement
   };
 
   void work();
@@ -55,6 +56,7 @@ class LiveRules {
   LiveOptions options_;
   std::string today_;
   std::vector<RuleState> states_;
+  Clock::time_point turnDue_{};
   Firings firings_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;

@@ -80,7 +80,7 @@ TEST_F(RulePlugin, AFaultHarmsNobodyElse) {
       {"throws", "it threw an exception: of its own"},
       {"no-reason", "failed with 5 and no reason"},
       {"own-reason", "the moon is full"},
-      {"wrong-sql", "no such column: nothing"},
+      {"wrong-sql", "no such column: absent"},
       {"writes", "query: "},
       {"refuses-row", "the function that got a row failed"},
       {"null-pointer", "an argument is a null pointer"},

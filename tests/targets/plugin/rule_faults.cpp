@@ -54,7 +54,7 @@ int ownReason(const sonde_trace* trace, const sonde_rule_value*) {
   return trace->fail(trace, "the moon is\nfull");
 }
 int wrongSql(const sonde_trace* trace, const sonde_rule_value*) {
-  trace->query(trace, "SELECT nothing FROM slice", take, nullptr);
+  trace->query(trace, "SELECT absent FROM slice", take, nullptr);
   return 0;  // Sonde has kept the error
 }
 int writes(const sonde_trace* trace, const sonde_rule_value*) {

@@ -46,8 +46,10 @@ for number, (inputs, labels) in enumerate(torch.utils.data.DataLoader(Samples(),
     optimizer.step()
     if FAULT == "leak":
         kept.append(torch.ones(1_000_000))
-    if FAULT == "slower" and number >= 60 or FAULT == "late" and RANK == 1:
+    if FAULT == "slower" and number >= 60:
         time.sleep(0.02)
+    if FAULT == "late" and RANK == 1:
+        time.sleep(0.06)
     if FAULT == "outliers" and number % 10 == 9:
         time.sleep(0.2)
     time.sleep(0.01)
