@@ -46,7 +46,8 @@ class LiveRules {
   struct RuleState {
     const rules::ConfiguredRule* rule;
     Clock::time_point due{};
-    std::int64_t cpuNs = 0;  // of its last judgement
+    std::int64_t cpuNs =
+        INT64_MAX;  // of its last judgement; before the first one as if it were long
   };
 
   void work();
