@@ -1,6 +1,5 @@
 #include "recorder/run/job_run.h"
 
-#include "analysis/store/database.h"
 #include "analysis/store/trace_name.h"
 #include "recorder/calibrate/calibration_found.h"
 #include "recorder/calibrate/cost_cache.h"
@@ -23,6 +22,7 @@
 #include "recorder/run/job_plan.h"
 #include "recorder/run/output_name.h"
 #include "recorder/run/recording.h"
+#include "recorder/run/run_checks.h"
 #include "recorder/run/run_summary.h"
 #include "recorder/run/verdict.h"
 #include "recorder/spool/find_session.h"
@@ -44,32 +44,6 @@ namespace sonde::recorder {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::uint64_t kLargestTrace = 4ULL << 30;
-constexpr std::uint64_t kDiskShare = 10;  // a trace takes at most this part of the free disk
-
-std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
-  if (options.maxTraceBytes > 0)
-    return options.maxTraceBytes;
-  std::error_code failure;
-  const auto space = fs::space(output.parent_path(), failure);
-  return failure ? kLargestTrace
-                 : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
-}
-
-// `error`: from the first writes to the trace.
-Error cannotBegin(const Error& error, const fs::path& part) {
-  if (error.code == ErrorCode::Busy)
-    return {error.code, fmt::format("{}: give another name with -o", error.message)};
-  return {
-      error.code,
-      error.code == ErrorCode::NoSpace
-          ? fmt::format("{} has no room ({}): free some space, or give another place with -o",
-                        part.string(),
-                        error.message)
-          : fmt::format(
-                "cannot write {} ({}): give another place with -o", part.string(), error.message)};
-}
 
 // One run, step by step. A failure before the job starts ends it with 125, 126 or 127.
 class JobRun {
@@ -244,16 +218,6 @@ class JobRun {
   // Whether the run reports its own cost of recording.
   bool calibrates() const {
     return options_.calibrate.blockIterations != 0 && !options_.calibrate.without;
-  }
-
-  // Why a GPU must be left alone: it may hang, or the user or batch system that ended the job may
-  // not wait. Empty: it may be used.
-  static std::string hindranceOf(const launcher::RunOutcome& outcome) {
-    if (outcome.askedToEnd)
-      return "a signal requested the job's end";
-    if (outcome.waitStatus != 0)
-      return "the job has failed";
-    return outcome.restRunning ? "processes of the job still run" : "";
   }
 
   Result<void> begin(PreparedRecording prepared) {

@@ -28,15 +28,16 @@ struct JudgedTrace : sonde_trace {
   explicit JudgedTrace(const store::Database& of);
 
   const store::Database& trace;
-  std::vector<Finding> findings;
-  std::optional<Error> error;  // the first one
+  // A plugin gets the table as const.
+  mutable std::vector<Finding> findings;
+  mutable std::optional<Error> error;  // the first one
 };
 
 Error mistake(std::string message) {
   return {ErrorCode::InvalidArgument, std::move(message)};
 }
 
-int failWith(JudgedTrace& judged, const char* function, const Error& error) {
+int failWith(const JudgedTrace& judged, const char* function, const Error& error) {
   if (!judged.error)
     judged.error = Error{error.code, fmt::format("{}: {}", function, error.message)};
   return kFailed;
@@ -48,8 +49,7 @@ int guarded(const sonde_trace* table, const char* function, Act act) {
   if (table == nullptr)
     return kFailed;
   // The table is the base of the only state that there is.
-  auto& judged = const_cast<JudgedTrace&>(  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-      *static_cast<const JudgedTrace*>(table));
+  const auto& judged = *static_cast<const JudgedTrace*>(table);
   if (judged.error)
     return kFailed;
   if (const Result<void> done = act(judged); !done)
@@ -98,7 +98,7 @@ Result<void> runQuery(const store::Database& trace, const char* sql, Each each, 
 }
 
 int queryTrace(const sonde_trace* table, const char* sql, Each each, void* context) {
-  return guarded(table, "query", [&](JudgedTrace& judged) {
+  return guarded(table, "query", [&](const JudgedTrace& judged) {
     return runQuery(judged.trace, sql, each, context);
   });
 }
@@ -173,7 +173,7 @@ Result<Finding> findingOf(const sonde_finding& given) {
 }
 
 int reportFinding(const sonde_trace* table, const sonde_finding* finding) {
-  return guarded(table, "report", [&](JudgedTrace& judged) -> Result<void> {
+  return guarded(table, "report", [&](const JudgedTrace& judged) -> Result<void> {
     if (finding == nullptr)
       return mistake("the finding is a null pointer");
     if (judged.findings.size() == kMostPluginFindings)
@@ -185,7 +185,7 @@ int reportFinding(const sonde_trace* table, const sonde_finding* finding) {
 }
 
 int failBecause(const sonde_trace* table, const char* reason) {
-  return guarded(table, "fail", [&](JudgedTrace&) -> Result<void> {
+  return guarded(table, "fail", [&](const JudgedTrace&) -> Result<void> {
     return mistake(reason == nullptr ? "the reason is a null pointer" : textOrEmpty(reason));
   });
 }
