@@ -161,5 +161,29 @@ TEST_F(Recent, CutsEachProcessByItself) {
   EXPECT_EQ(counts, (std::vector<std::int64_t>{10, 20, 20}));
 }
 
+// A slice of a thread pool may belong to an operation that has long ended.
+TEST_F(Recent, KeepsWhatKeptSlicesReferTo) {
+  test::TraceBuilder trace(path_);
+  const auto process =
+      trace.add(model::Process{.hostId = trace.add(model::Host{.name = "h"}), .pid = 1});
+  const auto main = trace.add(model::Thread{.processId = process, .tid = 1});
+  const auto worker = trace.add(model::Thread{.processId = process, .tid = 2});
+  for (int i = 0; i < 60; ++i)
+    trace.add(model::Iteration{
+        .processId = process, .number = i, .startNs = i * 10 * kMs, .durNs = 9 * kMs});
+  const auto kind = model::SliceKind::Operation;
+  const auto outer = trace.slice(main, kind, "outer", {0, 8 * kMs});
+  const auto inner = trace.slice(main, kind, "inner", {kMs, 5 * kMs}, outer);
+  trace.slice(main, kind, "unrelated", {20 * kMs, 21 * kMs});
+  trace.slice(worker, kind, "late", {590 * kMs, 591 * kMs}, inner);
+  trace.finish();
+  const Database whole = must(store::openTrace(path_));
+  const RecentTrace recent = must(RecentTrace::read(whole, {.events = 1, .iterations = 10}));
+  ASSERT_FALSE(recent.isWhole());
+  EXPECT_EQ(must(recent.database().queryText(
+                "SELECT group_concat(name, ' ') FROM (SELECT name FROM v_slice ORDER BY id)")),
+            "outer inner late");
+}
+
 }  // namespace
 }  // namespace sonde::engine::recent
