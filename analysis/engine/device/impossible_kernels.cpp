@@ -131,12 +131,11 @@ double peakFor(const models::OperatorWork& work, const models::DevicePeaks& peak
 class Arithmetic {
  public:
   static Result<Arithmetic> read(const store::Database& trace) {
-    Arithmetic known;
-    SONDE_TRY_ASSIGN(known.times_, models::readOperatorTimes(trace));
-    if (known.times_.isOnDevice) {
-      SONDE_TRY_ASSIGN(known.ofKernel_, models::operatorsOfKernels(trace, known.times_));
-    }
-    return known;
+    SONDE_TRY_ASSIGN(models::OperatorTimes times, models::readOperatorTimes(trace));
+    if (!times.isOnDevice)
+      return Arithmetic(std::move(times), {});
+    SONDE_TRY_ASSIGN(OfKernel ofKernel, models::operatorsOfKernels(trace, times));
+    return Arithmetic(std::move(times), std::move(ofKernel));
   }
 
   // How many times as fast as the peak of the device its operator was; unset: unknown.
@@ -155,8 +154,12 @@ class Arithmetic {
   }
 
  private:
+  using OfKernel = std::unordered_map<std::int64_t, std::size_t>;
+  Arithmetic(models::OperatorTimes times, OfKernel ofKernel)
+      : times_(std::move(times)), ofKernel_(std::move(ofKernel)) {}
+
   models::OperatorTimes times_;
-  std::unordered_map<std::int64_t, std::size_t> ofKernel_;
+  OfKernel ofKernel_;
 };
 
 // From Hopper on NVIDIA's devices may begin a kernel while the one before it ends (programmatic
