@@ -3,6 +3,7 @@
 #include "analysis/store/database.h"
 #include "recorder/spool/host_clock.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,15 +18,18 @@ namespace sonde::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kPollEvery{1000};
-constexpr std::int64_t kLongNs = 50'000'000;
+constexpr std::int64_t kLongNs = 20'000'000;
+// A reader this slow would let the log of the unfinished trace grow.
+constexpr std::chrono::seconds kLongest{10};
 
 std::int64_t threadCpuNs() {
   return nowNs(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // The time after which something that took so long may be done again.
-std::chrono::nanoseconds pauseAfter(std::int64_t cpuNs, std::size_t rules) {
-  const double pause = static_cast<double>(cpuNs) * static_cast<double>(rules) / LiveRules::kShare;
+std::chrono::nanoseconds pauseAfter(std::int64_t cpuNs, std::size_t sharers) {
+  const double pause =
+      static_cast<double>(cpuNs) * static_cast<double>(sharers) / LiveRules::kShare;
   return std::max<std::chrono::nanoseconds>(
       kPollEvery, std::chrono::nanoseconds(static_cast<std::int64_t>(pause)));
 }
@@ -34,9 +38,14 @@ std::chrono::nanoseconds pauseAfter(std::int64_t cpuNs, std::size_t rules) {
 
 LiveRules::LiveRules(LiveOptions options)
     : options_(std::move(options)), today_(rules::todayInUtc()) {
-  for (const rules::ConfiguredRule& rule : options_.rules.rules)
-    states_.push_back({&rule, {}});
-  thread_ = std::thread([this] { work(); });
+  const rules::OwnedRules& custom = options_.rules.custom;
+  for (const rules::ConfiguredRule& rule : options_.rules.rules) {
+    const bool isCustom = std::any_of(
+        custom.begin(), custom.end(), [&](const auto& each) { return each.get() == rule.info; });
+    (isCustom ? long_ : quick_).states.push_back({&rule, {}});
+  }
+  quick_.thread = std::thread([this] { work(quick_); });
+  long_.thread = std::thread([this] { work(long_); });
 }
 
 LiveRules::~LiveRules() {
@@ -45,32 +54,45 @@ LiveRules::~LiveRules() {
     ending_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  quick_.thread.join();
+  // It may be between two statements, which an interrupt does not see.
+  for (bool isEnded = false; !isEnded;) {
+    interruptLong({});
+    std::unique_lock lock(mutex_);
+    isEnded = wake_.wait_for(lock, std::chrono::milliseconds(10), [this] { return long_.ended; });
+  }
+  long_.thread.join();
 }
 
-std::int64_t LiveRules::judgements() const {
-  const std::lock_guard lock(mutex_);
-  return judgements_;
-}
-
-std::int64_t LiveRules::cpuNs() const {
-  const std::lock_guard lock(mutex_);
-  return cpuNs_;
-}
-
-bool LiveRules::waitForNext() {
+// Returns false at the end.
+bool LiveRules::waitForNext(Lane& lane) {
   std::unique_lock lock(mutex_);
-  return !wake_.wait_for(lock, kPollEvery, [this] { return ending_; });
+  if (wake_.wait_for(lock, kPollEvery, [this] { return ending_; }))
+    return false;
+  lane.states.insert(lane.states.end(), lane.moved.begin(), lane.moved.end());
+  lane.moved.clear();
+  return true;
 }
 
-void LiveRules::work() {
+// Interrupts the long judgement in progress, if it is older than `limit`.
+void LiveRules::interruptLong(Clock::duration limit) {
+  const std::lock_guard lock(mutex_);
+  if (long_.judging == nullptr || Clock::now() - long_.judgingSince < limit)
+    return;
+  long_.interrupted = true;
+  long_.judging->interrupt();
+}
+
+void LiveRules::work(Lane& lane) {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
   std::optional<store::Database> trace;
   std::optional<rules::Facts> facts;
   std::set<std::string> said;
   std::int64_t version = -1;
   ino_t file = 0;
-  while (waitForNext()) {
+  while (waitForNext(lane)) {
+    if (&lane == &quick_)
+      interruptLong(kLongest);
     // Without room on the disk the recorder may have begun the trace anew.
     struct stat seen {};
     if (stat(options_.part.c_str(), &seen) == 0 &&
@@ -91,48 +113,86 @@ void LiveRules::work() {
     if (now && *now == version)
       continue;
     version = now ? *now : -1;
-    if (const auto judged = judgeDue(*trace, *facts);
+    if (const auto judged = judgeDue(*trace, *facts, lane);
         !judged && said.insert(judged.error().message).second)
       options_.say("the rules could not read the recording: " + judged.error().message);
-    const std::lock_guard lock(mutex_);
-    cpuNs_ = threadCpuNs();
   }
+  const std::lock_guard lock(mutex_);
+  lane.ended = true;
+  wake_.notify_all();
 }
 
-// One read transaction, so that all rules see the same state and the log can be folded soon.
-Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts) {
+// One read transaction, so that all rules see the same state and the log can be folded soon. A long
+// judgement ends it.
+Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts, Lane& lane) {
   const auto now = Clock::now();
-  if (now < turnDue_ || std::none_of(states_.begin(), states_.end(), [&](const auto& each) {
+  if (now < lane.turnDue || std::none_of(lane.states.begin(), lane.states.end(), [&](auto& each) {
         return each.due <= now;
       }))
     return {};
   SONDE_TRY_ASSIGN(const auto snapshot, store::Transaction::begin(trace));
-  std::int64_t begunNs = threadCpuNs();
+  const std::int64_t begunNs = threadCpuNs();
   SONDE_TRY(facts.refresh());
-  turnDue_ = now + pauseAfter(threadCpuNs() - begunNs, 1);
-  begunNs = threadCpuNs();
-  // Cheap rules come first, and a long one ends the turn, so that it delays no other for long.
-  std::stable_sort(states_.begin(), states_.end(), [](const RuleState& a, const RuleState& b) {
-    const bool isLong = a.cpuNs > kLongNs;
-    return isLong != (b.cpuNs > kLongNs) ? !isLong : a.due < b.due;
+  lane.turnDue = now + pauseAfter(threadCpuNs() - begunNs, 2);
+  std::stable_sort(lane.states.begin(), lane.states.end(), [](const auto& a, const auto& b) {
+    return a.due < b.due;
   });
-  for (RuleState& state : states_) {
-    if (state.due > now)
-      continue;
-    for (const rules::CheckResult& result :
-         rules::judgeRule(facts, *state.rule, options_.rules.suppressions, today_))
-      if (firings_.begins(result))
-        options_.fired(result);
-    const std::int64_t endedNs = threadCpuNs();
-    state.cpuNs = endedNs - begunNs;
-    state.due = now + pauseAfter(state.cpuNs, states_.size());
-    begunNs = endedNs;
-    const std::lock_guard lock(mutex_);
-    ++judgements_;
-    if (ending_ || state.cpuNs > kLongNs)
+  for (std::size_t at = 0; at < lane.states.size() && lane.states[at].due <= now; ++at)
+    if (!judge(trace, facts, lane.states[at], lane))
       break;
-  }
+  std::erase_if(lane.states, [](const RuleState& each) { return each.rule == nullptr; });
   return {};
+}
+
+// Returns whether the turn goes on. A rule that leaves the lane is nullptr then.
+bool LiveRules::judge(store::Database& trace, rules::Facts& facts, RuleState& state, Lane& lane) {
+  const auto begun = Clock::now();
+  const std::int64_t begunNs = threadCpuNs();
+  {
+    const std::lock_guard lock(mutex_);
+    if (ending_)
+      return false;
+    lane.judging = &trace;
+    lane.judgingSince = begun;
+    lane.interrupted = false;
+  }
+  const std::vector<rules::CheckResult> results =
+      rules::judgeRule(facts, *state.rule, options_.rules.suppressions, today_);
+  bool isEnding = false;
+  bool isInterrupted = false;
+  {
+    const std::lock_guard lock(mutex_);
+    lane.judging = nullptr;
+    isEnding = ending_;
+    isInterrupted = lane.interrupted;
+  }
+  if (isInterrupted) {
+    if (!isEnding)
+      options_.say(
+          fmt::format("the rule {} takes more than {} s beside this recording: it is "
+                      "judged only at the end",
+                      state.rule->info->name,
+                      kLongest.count()));
+    state.rule = nullptr;
+    return false;
+  }
+  for (const rules::CheckResult& result : results)
+    if (begins(result))
+      options_.fired(result);
+  const std::int64_t cpuNs = threadCpuNs() - begunNs;
+  state.due = begun + pauseAfter(cpuNs, options_.rules.rules.size());
+  if (cpuNs <= kLongNs)
+    return !isEnding;
+  if (&lane == &quick_) {
+    const std::lock_guard lock(mutex_);
+    long_.moved.push_back(std::exchange(state, {nullptr, {}}));
+  }
+  return false;
+}
+
+bool LiveRules::begins(const rules::CheckResult& result) {
+  const std::lock_guard lock(mutex_);
+  return firings_.begins(result);
 }
 
 }  // namespace sonde::recorder

@@ -1,5 +1,5 @@
-// Judges a run by rules while it is recorded. A thread reads what the drainer has stored, in short
-// read transactions, and yields to all other threads of the machine.
+// Judges a run by rules while it is recorded. Threads read what the drainer has stored, in read
+// transactions, and yield to all other threads of the machine.
 //
 // Rules together take at most kShare of a processor: a rule that took long is judged less often.
 // Its verdict is the same as that of `sonde check` on the trace as it is stored at that time.
@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <mutex>
@@ -24,7 +23,7 @@ namespace sonde::recorder {
 struct LiveOptions {
   std::filesystem::path part;  // the unfinished trace
   rules::Configuration rules;
-  // A rule began to fire for an entity, and no suppression holds. Called on the thread.
+  // A rule began to fire for an entity, and no suppression holds. Called on the threads.
   std::function<void(const rules::CheckResult&)> fired;
   std::function<void(const std::string& line)> say;  // trouble of the rules themselves
 };
@@ -34,37 +33,45 @@ class LiveRules {
   static constexpr double kShare = 0.02;
 
   explicit LiveRules(LiveOptions options);  // starts
-  ~LiveRules();                             // ends, after the judgement that is in progress
+  // Ends, after the judgement of a quick rule that is in progress.
+  ~LiveRules();
   LiveRules(const LiveRules&) = delete;
   LiveRules& operator=(const LiveRules&) = delete;
-
-  std::int64_t judgements() const;  // of all rules so far
-  std::int64_t cpuNs() const;       // that the thread has used
 
  private:
   using Clock = std::chrono::steady_clock;
   struct RuleState {
     const rules::ConfiguredRule* rule;
     Clock::time_point due{};
-    std::int64_t cpuNs =
-        INT64_MAX;  // of its last judgement; before the first one as if it were long
+  };
+  // One thread judges quick rules. Those that turn out to read long are moved to the other one, and
+  // rules of users start there, so that they delay nobody.
+  struct Lane {
+    std::vector<RuleState> states;
+    Clock::time_point turnDue{};
+    std::vector<RuleState> moved;        // to this lane; guarded by mutex_
+    store::Database* judging = nullptr;  // guarded by mutex_
+    Clock::time_point judgingSince{};    // guarded by mutex_
+    bool interrupted = false;            // the judgement in progress; guarded by mutex_
+    bool ended = false;                  // guarded by mutex_
+    std::thread thread;
   };
 
-  void work();
-  bool waitForNext();
-  Result<void> judgeDue(store::Database& trace, rules::Facts& facts);
+  void work(Lane& lane);
+  bool waitForNext(Lane& lane);
+  void interruptLong(Clock::duration limit);
+  Result<void> judgeDue(store::Database& trace, rules::Facts& facts, Lane& lane);
+  bool judge(store::Database& trace, rules::Facts& facts, RuleState& state, Lane& lane);
+  bool begins(const rules::CheckResult& result);
 
   LiveOptions options_;
   std::string today_;
-  std::vector<RuleState> states_;
-  Clock::time_point turnDue_{};
-  Firings firings_;
-  mutable std::mutex mutex_;
+  Lane quick_;
+  Lane long_;
+  std::mutex mutex_;
   std::condition_variable wake_;
-  bool ending_ = false;          // guarded by mutex_
-  std::int64_t judgements_ = 0;  // guarded by mutex_
-  std::int64_t cpuNs_ = 0;       // guarded by mutex_
-  std::thread thread_;
+  Firings firings_;      // guarded by mutex_
+  bool ending_ = false;  // guarded by mutex_
 };
 
 }  // namespace sonde::recorder

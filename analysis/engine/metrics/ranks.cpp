@@ -103,23 +103,30 @@ Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
   return {};
 }
 
-// The only process whose devices worked, other than `marker`, which only marks iterations.
-constexpr std::string_view kMarkedSql =
+constexpr std::string_view kWorkedSql =
     "SELECT p.id, p.rank FROM process p WHERE EXISTS (SELECT 1 FROM stream r WHERE r.process_id = "
     "p.id AND (EXISTS (SELECT 1 FROM kernel WHERE stream_id = r.id) OR EXISTS (SELECT 1 FROM copy "
-    "WHERE stream_id = r.id))) AND NOT EXISTS (SELECT 1 FROM thread t JOIN slice s ON s.thread_id "
-    "= t.id WHERE t.process_id = ?1 AND s.kind NOT IN ('iteration', 'range'))";
+    "WHERE stream_id = r.id)))";
+// Without a join: for it, SQLite would sort all slices of a trace that has no indexes yet.
+constexpr std::string_view kDoesMoreSql =
+    "SELECT 1 FROM slice WHERE thread_id IN (SELECT id FROM thread WHERE process_id = ?1) AND kind "
+    "NOT IN ('iteration', 'range') LIMIT 1";
 
+// Takes the only process whose devices worked, if `marker` only marks iterations.
 Result<void> takeMarked(const store::Database& trace, RankProcess& marker) {
-  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kMarkedSql));
-  rows.bindAll(marker.processId);
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kWorkedSql));
   SONDE_TRY_ASSIGN(const bool any, rows.step());
-  if (!any)
+  if (!any || rows.integer(0) == marker.processId)
     return {};
   const std::int64_t process = rows.integer(0);
   const std::optional<std::int64_t> rank = rows.optionalInteger(1);
   SONDE_TRY_ASSIGN(const bool more, rows.step());
   if (more)
+    return {};
+  SONDE_TRY_ASSIGN(Statement work, trace.prepare(kDoesMoreSql));
+  work.bindAll(marker.processId);
+  SONDE_TRY_ASSIGN(const bool doesMore, work.step());
+  if (doesMore)
     return {};
   marker.processId = process;
   if (rank)

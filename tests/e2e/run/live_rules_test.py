@@ -112,6 +112,14 @@ class LiveRules(RunTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertEqual([note[0] for note in self.notes()], ["warning"])
 
+    def test_a_slow_rule_of_the_user_delays_no_other(self):
+        slow = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000000)"
+                " SELECT max(i) AS value FROM n")
+        self.rules(f'[sql.a-slow-one]\nquery = "{slow}"\nsummary = "slow"\nseverity = "warning"\n')
+        done = self.watch(iterations=1500)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual([source for _, source, _ in self.notes()], ["rule loss-not-decreasing", "rule a-slow-one"])
+
     def test_a_suppressed_finding_stops_nobody(self):
         self.rules('[[suppress]]\nrule = "loss-*"\nreason = "known"\nuntil = 9999-01-01\n')
         done = self.watch("stop", iterations=300)
