@@ -5,7 +5,8 @@
 
 SONDE is the program, TARGETS the folder of test targets (build/…/tests/targets). Each round runs two Gloo ranks with a
 recorder each, of which rank 1 leaves its loop, and two MPI ranks under one recorder, of which rank 0 waits for a message
-that nobody sends while rank 1 is in an all-reduce. The time is from the last progress of the job to the finding.
+that nobody sends while rank 1 is in an all-reduce. The third kind is four Gloo ranks whose recorders judge the job by all
+rules through a folder. The time is from the last progress of the job to the finding.
 """
 import json
 import os
@@ -37,22 +38,40 @@ def seconds_until_named(trace, entities):
     return (named - begin) / 1e9 if text.split(":")[0] in entities else None
 
 
-def gloo(folder):
+def ranks_of_gloo(folder, world, rules, stops):
+    """`stops`: options of rank 0, and of the others. Ends when rank 0's recorder has."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    jobs = []
-    for rank in range(2):
-        stop = ("--on-fire", "stop") if rank == 0 else ()
-        jobs.append(subprocess.Popen(
-            [SONDE, "run", "-o", folder / f"rank{rank}.sonde", "--rules", folder / "hang.toml", *stop, "--",
-             "/usr/bin/python3", HERE.parent / "tests/targets/python/hanging_rank.py"],
-            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    jobs = [subprocess.Popen(
+        [SONDE, "run", "-o", folder / f"rank{rank}.sonde", "--rules", folder / rules, *stops[min(rank, 1)], "--",
+         "/usr/bin/python3", HERE.parent / "tests/targets/python/hanging_rank.py"],
+        env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for rank in range(world)]
     jobs[0].wait(120)
-    jobs[1].terminate()
-    jobs[1].wait(120)
-    return seconds_until_named(folder / "rank0.sonde", {"rank 1"})
+    for job in jobs[1:]:
+        job.terminate()
+        job.wait(120)
+    return folder / "rank0.sonde"
+
+
+def gloo(folder):
+    return seconds_until_named(ranks_of_gloo(folder, 2, "hang.toml", (("--on-fire", "stop"), ())), {"rank 1"})
+
+
+def gloo_with_a_job_folder(folder):
+    """Of the other rules none may stop the job."""
+    listed = json.loads(subprocess.run([SONDE, "rules", "--format", "json"], capture_output=True, text=True,
+                                       check=True).stdout)["rules"]
+    (folder / "all.toml").write_text(RULES + "".join(f'{rule["name"]} = "warning"\n' for rule in listed
+                                                     if rule["name"] != "hang"))
+    stop = ("--on-fire", "stop", "--job-dir", folder / "job")
+    trace = ranks_of_gloo(folder, 4, "all.toml", (stop, stop))
+    # All ranks were stopped, so the trace does not end with the hang: it began in iteration 12.
+    with sqlite3.connect(f"file:{trace}?mode=ro", uri=True) as database:
+        begin, = database.execute("SELECT start_ns FROM iteration WHERE number = 12").fetchone()
+        notes = database.execute("SELECT ts_ns, text FROM note WHERE source = 'rule hang' ORDER BY ts_ns").fetchall()
+    return (notes[0][0] - begin) / 1e9 if notes and notes[0][1].startswith("rank 1:") else None
 
 
 def mpi(folder):
@@ -64,7 +83,7 @@ def mpi(folder):
 
 
 def main():
-    for kind in (gloo, mpi):
+    for kind in (gloo, mpi, gloo_with_a_job_folder):
         times = []
         for _ in range(ROUNDS):
             with tempfile.TemporaryDirectory() as name:

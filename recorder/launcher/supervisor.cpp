@@ -1,5 +1,7 @@
 #include "recorder/launcher/supervisor.h"
 
+#include "recorder/launcher/descendants.h"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -38,7 +40,17 @@ class Supervision {
   bool mainEnded() const { return deadline_.has_value(); }
 
   bool restLeft() const {
-    return childrenLeft_ || (options_.othersAlive && options_.othersAlive());
+    return (childrenLeft_ && isOfJob()) || (options_.othersAlive && options_.othersAlive());
+  }
+
+  // Whether some child that is left is the job's.
+  bool isOfJob() const {
+    if (!callbacks_.isNotOfJob)
+      return true;
+    const auto left = descendants();
+    return std::any_of(left.begin(), left.end(), [this](const RunningProcess& process) {
+      return !callbacks_.isNotOfJob(process.pid);
+    });
   }
 
   bool over() {

@@ -32,6 +32,8 @@ struct SupervisorCallbacks {
   // Whether a signal that was sent to the recorder is for the recorder, not for the job. May be
   // empty.
   std::function<bool(int signal)> isOwn = {};
+  // Whether a process that the recorder started itself is not the job's. May be empty.
+  std::function<bool(pid_t pid)> isNotOfJob = {};
 };
 
 struct RunOutcome {

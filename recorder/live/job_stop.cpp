@@ -30,6 +30,14 @@ void JobStop::spare(pid_t pid) {
   spared_.insert(pid);
 }
 
+pid_t JobStop::spareStarted(const std::function<pid_t()>& start) {
+  const std::lock_guard lock(mutex_);
+  const pid_t pid = start();
+  if (pid > 0)
+    spared_.insert(pid);
+  return pid;
+}
+
 void JobStop::request() {
   const std::lock_guard lock(mutex_);
   if (requested_.load())

@@ -31,6 +31,10 @@ class JobStop {
 
   // This process, and the process group of that number, are not the job's. Any thread.
   void spare(pid_t pid);
+  // Spares the process that `start` starts, so that it is never taken for one of the job. Returns
+  // what `start` returned: a pid, or a negative number. Any thread.
+  pid_t spareStarted(const std::function<pid_t()>& start);
+  bool isSpared(pid_t pid) const;
   // Begins to end the job; further calls have no effect. Any thread.
   void request();
   bool isRequested() const { return requested_.load(); }
@@ -44,7 +48,6 @@ class JobStop {
   bool signalAll(int signal, bool onlyIfCaught);
   bool waitForEnd(std::chrono::milliseconds most);
   bool isOver() const;
-  bool isSpared(pid_t pid) const;
 
   StopPlan plan_;
   std::function<void(const std::string&)> say_;

@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <set>
+#include <iterator>
+#include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace sonde::recorder {
 namespace {
@@ -24,8 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kJobLookEvery{1000};
-// A part is small, because rank 0 joins those of all ranks.
-constexpr engine::recent::RecentSize kPart{.events = 30'000, .iterations = 20};
+// Parts are small, because rank 0 joins those of all ranks.
+constexpr std::int64_t kMinuteNs = 60'000'000'000;
+constexpr engine::recent::RecentSize kPart{.events = 30'000, .iterations = 20, .spanNs = kMinuteNs};
+constexpr engine::recent::RecentSize kUrgentPart{
+    .events = 1'000, .iterations = 2, .spanNs = kMinuteNs};
+constexpr std::string_view kUrgentRules[] = {"hang", "collective-mismatch"};
 constexpr const char* kStopFile = "stop.txt";
 
 std::int64_t jobCpuNs() {
@@ -62,6 +66,32 @@ Result<void> writeWhole(const fs::path& path, const std::string& text) {
   return renameTo(part, path);
 }
 
+// Now, by the clock of the folder's file system.
+fs::file_time_type timeOfNow(const fs::path& folder) {
+  const fs::path file = folder / fmt::format("now.{}", getpid());
+  std::error_code ignored;
+  fs::file_time_type now{};
+  if (writeWhole(file, ""))
+    now = fs::last_write_time(file, ignored);
+  fs::remove(file, ignored);
+  return now;
+}
+
+bool isUrgent(const rules::ConfiguredRule& rule) {
+  return std::find(std::begin(kUrgentRules), std::end(kUrgentRules), rule.info->name) !=
+         std::end(kUrgentRules);
+}
+
+// The processes of a recorder that ends have ended, too.
+Result<void> noteEnd(const fs::path& part) {
+  SONDE_TRY_ASSIGN(auto trace, store::Database::open(part, store::Access::ReadWrite));
+  return trace.exec(
+      "DELETE FROM open_call;"
+      "UPDATE process SET state = 'exited', end_ns = (SELECT max(start_ns + coalesce(dur_ns, 0)) "
+      "FROM "
+      "slice) WHERE state = 'running'");
+}
+
 }  // namespace
 
 Result<void> JobWatch::prepare(const fs::path& folder) {
@@ -81,9 +111,19 @@ Result<void> JobWatch::prepare(const fs::path& folder) {
 }
 
 JobWatch::JobWatch(JobWatchOptions options) : options_(std::move(options)) {
+  rules::Configuration urgent = options_.rules;
+  rules::Configuration others = options_.rules;
+  std::erase_if(urgent.rules, [](const auto& rule) { return !isUrgent(rule); });
+  std::erase_if(others.rules, [](const auto& rule) { return isUrgent(rule); });
+  if (!urgent.rules.empty())
+    scopes_.push_back({kUrgentPart, "-urgent", std::move(urgent)});
+  if (!others.rules.empty())
+    scopes_.push_back({kPart, "", std::move(others)});
   std::error_code ignored;
-  fs::remove(partOf(options_.job.rank), ignored);
+  for (const Scope& scope : scopes_)
+    fs::remove(partOf(options_.job.rank, scope), ignored);
   oldStop_ = fs::last_write_time(options_.job.folder / kStopFile, ignored);
+  begun_ = timeOfNow(options_.job.folder);
   thread_ = std::thread([this] { work(); });
 }
 
@@ -94,10 +134,12 @@ JobWatch::~JobWatch() {
   }
   wake_.notify_all();
   thread_.join();
+  for (const Scope& scope : scopes_)
+    report(publish(scope, true));
 }
 
-fs::path JobWatch::partOf(int rank) const {
-  return options_.job.folder / fmt::format("rank{}.sonde", rank);
+fs::path JobWatch::partOf(int rank, const Scope& scope) const {
+  return options_.job.folder / fmt::format("rank{}{}.sonde", rank, scope.suffix);
 }
 
 bool JobWatch::waitForNext() {
@@ -112,45 +154,55 @@ void JobWatch::stopOthers(const std::string& why) {
 
 void JobWatch::work() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
-  std::set<std::string> said;
-  Clock::time_point publishDue{};
-  Clock::time_point judgeDue{};
-  const auto timed = [&](Clock::time_point& due, Result<void> (JobWatch::*act)()) {
-    if (Clock::now() < due)
-      return;
-    const std::int64_t begunNs = jobCpuNs();
-    if (const auto done = (this->*act)(); !done && said.insert(done.error().message).second)
-      options_.say("--job-dir: " + done.error().message);
-    due = Clock::now() + pauseFor(jobCpuNs() - begunNs);
-  };
   while (waitForNext()) {
     lookForStop();
-    timed(publishDue, &JobWatch::publish);
-    if (options_.job.rank == 0)
-      timed(judgeDue, &JobWatch::judge);
+    for (Scope& scope : scopes_)
+      step(scope);
   }
 }
 
-Result<void> JobWatch::publish() {
+// Each complaint once.
+void JobWatch::report(const Result<void>& done) {
+  if (!done && said_.insert(done.error().message).second)
+    options_.say("--job-dir: " + done.error().message);
+}
+
+void JobWatch::step(Scope& scope) {
+  const auto timed = [&](Clock::time_point& due, const auto& act) {
+    if (Clock::now() < due)
+      return;
+    const std::int64_t begunNs = jobCpuNs();
+    report(act());
+    due = Clock::now() + pauseFor(jobCpuNs() - begunNs);
+  };
+  timed(scope.publishDue, [&] { return publish(scope, false); });
+  if (options_.job.rank == 0)
+    timed(scope.judgeDue, [&] { return judge(scope); });
+}
+
+Result<void> JobWatch::publish(const Scope& scope, bool hasEnded) const {
   const auto trace = store::Database::open(options_.part, store::Access::ReadOnly);
   if (!trace)
     return {};  // the drainer has not created it yet
-  const fs::path written = partOf(options_.job.rank).string() + ".part";
-  SONDE_TRY(engine::recent::writeRecent(*trace, written, kPart));
-  return renameTo(written, partOf(options_.job.rank));
+  const fs::path part = partOf(options_.job.rank, scope);
+  const fs::path written = part.string() + ".part";
+  SONDE_TRY(engine::recent::writeRecent(*trace, written, scope.size));
+  if (hasEnded)
+    SONDE_TRY(noteEnd(written));
+  return renameTo(written, part);
 }
 
 // Joins the parts of all ranks that have one, if any is new.
-Result<void> JobWatch::judge() {
+Result<void> JobWatch::judge(Scope& scope) {
   std::vector<fs::path> parts;
   bool isNew = false;
   for (int rank = 0; rank < options_.job.worldSize; ++rank) {
     std::error_code missing;
-    const FileTime time = fs::last_write_time(partOf(rank), missing);
-    if (missing)
-      continue;
-    parts.push_back(partOf(rank));
-    FileTime& known = joined_[rank];
+    const FileTime time = fs::last_write_time(partOf(rank, scope), missing);
+    if (missing || time < begun_)
+      continue;  // the rank has not begun, or its part is of an earlier run
+    parts.push_back(partOf(rank, scope));
+    FileTime& known = scope.joined[rank];
     isNew = isNew || known != time;
     known = time;
   }
@@ -160,8 +212,8 @@ Result<void> JobWatch::judge() {
   const fs::path joined = folder.path() / "job.sonde";
   SONDE_TRY(engine::merge::merge({parts, joined}));
   SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(joined));
-  SONDE_TRY_ASSIGN(const rules::CheckReport report, rules::check(trace, options_.rules));
-  for (const rules::CheckResult& result : report.results)
+  SONDE_TRY_ASSIGN(const rules::CheckReport found, rules::check(trace, scope.rules));
+  for (const rules::CheckResult& result : found.results)
     if (firings_.begins(result))
       options_.fired(result);
   return {};

@@ -3,10 +3,12 @@
 // judges them by the rules about the job. If a rule stops the job, it leaves a file there, and each
 // recorder stops its own part.
 //
-// A thread of its own, which takes at most kShare of a processor, and as much of rank 0's for
-// joining. Files appear complete. The recorder's main thread owns it.
+// A thread of its own. For hangs and mismatched collectives there are small parts, for all other
+// rules larger ones. Writing and judging those of each size take at most kShare of a processor
+// each. Files appear complete. The recorder's main thread owns it.
 #pragma once
 
+#include "analysis/engine/recent/recent_trace.h"
 #include "base/result.h"
 #include "recorder/live/firings.h"
 #include "rules/engine/check.h"
@@ -18,8 +20,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace sonde::recorder {
 
@@ -48,7 +52,8 @@ class JobWatch {
   static Result<void> prepare(const std::filesystem::path& folder);
 
   explicit JobWatch(JobWatchOptions options);  // starts
-  ~JobWatch();                                 // ends, after the judgement that is in progress
+  // Ends, after the judgement that is in progress. Tells the others that this rank has ended.
+  ~JobWatch();
   JobWatch(const JobWatch&) = delete;
   JobWatch& operator=(const JobWatch&) = delete;
 
@@ -59,17 +64,31 @@ class JobWatch {
   using Clock = std::chrono::steady_clock;
   using FileTime = std::filesystem::file_time_type;
 
+  // Rules that are judged by parts of one size: some are urgent, and so have small parts.
+  struct Scope {
+    engine::recent::RecentSize size;
+    std::string suffix;  // of the parts' names
+    rules::Configuration rules;
+    std::map<int, FileTime> joined{};  // by rank
+    Clock::time_point publishDue{};
+    Clock::time_point judgeDue{};
+  };
+
   void work();
   bool waitForNext();
-  Result<void> publish();
-  Result<void> judge();
+  void step(Scope& scope);
+  Result<void> publish(const Scope& scope, bool hasEnded) const;
+  Result<void> judge(Scope& scope);
+  void report(const Result<void>& done);
   void lookForStop();
-  std::filesystem::path partOf(int rank) const;
+  std::filesystem::path partOf(int rank, const Scope& scope) const;
 
   JobWatchOptions options_;
+  std::vector<Scope> scopes_;
   Firings firings_;
-  std::map<int, FileTime> joined_;  // by rank
-  FileTime oldStop_{};              // of the file that an earlier run left
+  std::set<std::string> said_;
+  FileTime begun_{};    // older parts are of an earlier run
+  FileTime oldStop_{};  // of the file that an earlier run left
   bool isStopped_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -42,7 +42,7 @@ LiveRules::LiveRules(LiveOptions options)
   for (const rules::ConfiguredRule& rule : options_.rules.rules) {
     const bool isCustom = std::any_of(
         custom.begin(), custom.end(), [&](const auto& each) { return each.get() == rule.info; });
-    (isCustom ? long_ : quick_).states.push_back({&rule, {}});
+    (isCustom ? long_ : quick_).states.push_back({&rule, isCustom});
   }
   quick_.thread = std::thread([this] { work(quick_); });
   long_.thread = std::thread([this] { work(long_); });
@@ -166,26 +166,27 @@ bool LiveRules::judge(store::Database& trace, rules::Facts& facts, RuleState& st
     isEnding = ending_;
     isInterrupted = lane.interrupted;
   }
+  // A rule of the user may have a process of its own, whose time is not this thread's.
+  const std::chrono::nanoseconds took = Clock::now() - begun;
+  const std::int64_t costNs = state.isCustom ? took.count() : threadCpuNs() - begunNs;
+  state.due = begun + pauseAfter(costNs, options_.rules.rules.size());
   if (isInterrupted) {
-    if (!isEnding)
+    if (!isEnding && !std::exchange(state.isReported, true))
       options_.say(
           fmt::format("the rule {} takes more than {} s beside this recording: it is "
-                      "judged only at the end",
+                      "judged again later, and at the end",
                       state.rule->info->name,
                       kLongest.count()));
-    state.rule = nullptr;
     return false;
   }
   for (const rules::CheckResult& result : results)
     if (begins(result))
       options_.fired(result);
-  const std::int64_t cpuNs = threadCpuNs() - begunNs;
-  state.due = begun + pauseAfter(cpuNs, options_.rules.rules.size());
-  if (cpuNs <= kLongNs)
+  if (costNs <= kLongNs)
     return !isEnding;
   if (&lane == &quick_) {
     const std::lock_guard lock(mutex_);
-    long_.moved.push_back(std::exchange(state, {nullptr, {}}));
+    long_.moved.push_back(std::exchange(state, {}));
   }
   return false;
 }

@@ -41,7 +41,9 @@ class LiveRules {
  private:
   using Clock = std::chrono::steady_clock;
   struct RuleState {
-    const rules::ConfiguredRule* rule;
+    const rules::ConfiguredRule* rule = nullptr;
+    bool isCustom = false;    // the user wrote it
+    bool isReported = false;  // that it takes too long
     Clock::time_point due{};
   };
   // One thread judges quick rules. Those that turn out to read long are moved to the other one, and

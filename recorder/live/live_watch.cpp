@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace sonde::recorder {
 namespace {
@@ -23,15 +23,23 @@ model::Severity severityOf(rules::Severity severity) {
                                                 : model::Severity::Info;
 }
 
-// Moves the rules that judge the job as a whole out of `own`.
+// Moves the rules that need the traces of all ranks out of `own`.
 rules::Configuration takeJobRules(rules::Configuration& own) {
   rules::Configuration ofJob = own;
-  const auto isOfJob = [](const rules::ConfiguredRule& rule) {
-    return std::holds_alternative<rules::JobJudge>(rule.info->judge);
-  };
-  std::erase_if(own.rules, isOfJob);
-  std::erase_if(ofJob.rules, [&](const auto& rule) { return !isOfJob(rule); });
+  std::erase_if(own.rules, [](const auto& rule) { return rule.info->comparesRanks; });
+  std::erase_if(ofJob.rules, [](const auto& rule) { return !rule.info->comparesRanks; });
   return ofJob;
+}
+
+// Without its path and query, which may hold a secret.
+std::string placeOf(const std::string& url) {
+  const std::size_t host = url.find("://");
+  const std::size_t from = host == std::string::npos ? 0 : host + 3;
+  const std::size_t end = std::min(url.find_first_of("/?#", from), url.size());
+  const std::size_t secret = url.rfind('@', end);
+  if (secret != std::string::npos && secret >= from && secret < end)
+    return url.substr(0, from) + url.substr(secret + 1, end - secret - 1);
+  return url.substr(0, end);
 }
 
 }  // namespace
@@ -39,14 +47,14 @@ rules::Configuration takeJobRules(rules::Configuration& own) {
 LiveWatch::LiveWatch(WatchOptions options)
     : options_(std::move(options)), stop_(planOf(options_.rules.stop), options_.say) {
   for (const std::string& command : options_.onFire.commands)
-    reactions_.push_back(
-        std::make_unique<ReactionQueue>(fmt::format("the command '{}'", command),
-                                        runCommand(command, [this](int pid) { stop_.spare(pid); }),
-                                        options_.say));
+    reactions_.push_back(std::make_unique<ReactionQueue>(
+        fmt::format("the command '{}'", command),
+        runCommand(command, [this](const auto& start) { return stop_.spareStarted(start); }),
+        options_.say));
   for (const std::string& url : options_.onFire.webhooks)
     if (auto post = postTo(url))
       reactions_.push_back(std::make_unique<ReactionQueue>(
-          fmt::format("the webhook {}", url), *std::move(post), options_.say));
+          fmt::format("the webhook {}", placeOf(url)), *std::move(post), options_.say));
   rules::Configuration own = options_.rules;
   if (options_.job)
     watchJob(*options_.job, takeJobRules(own));
@@ -76,6 +84,8 @@ bool LiveWatch::end() {
   rules_.reset();
   job_.reset();
   const bool isGone = stop_.isRequested() && stop_.finish();
+  for (const auto& reaction : reactions_)
+    reaction->endSoon();  // all at once
   reactions_.clear();
   return isGone;
 }

@@ -46,6 +46,7 @@ class LiveWatch {
 
   // This process is not the job's.
   void spare(pid_t pid) { stop_.spare(pid); }
+  bool isSpared(pid_t pid) const { return stop_.isSpared(pid); }
 
   // The job's main process has ended: judges no more, and waits for reactions under way. If a rule
   // stops the job, ends the rest of it; returns whether all its processes have ended.

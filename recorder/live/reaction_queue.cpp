@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
@@ -85,12 +86,16 @@ ReactionQueue::ReactionQueue(std::string what,
 }
 
 ReactionQueue::~ReactionQueue() {
+  endSoon();
+  thread_.join();
+}
+
+void ReactionQueue::endSoon() {
   {
     const std::lock_guard lock(mutex_);
-    deadline_ = Clock::now() + kAtTheEnd;
+    deadline_ = std::min(deadline_, Clock::now() + kAtTheEnd);
   }
   wake_.notify_all();
-  thread_.join();
 }
 
 void ReactionQueue::add(std::string finding) {
@@ -130,18 +135,20 @@ void ReactionQueue::work() {
     say_(fmt::format("{}: {} findings were not reported", what_, dropped_));
 }
 
-ReactionQueue::React runCommand(const std::string& command, std::function<void(int)> started) {
-  return [command, started = std::move(started)](
+ReactionQueue::React runCommand(const std::string& command, Starter starter) {
+  return [command, starter = std::move(starter)](
              const std::string& finding, const std::function<bool()>& mayContinue) -> std::string {
     const int input = readableFrom(finding);
     if (input < 0)
       return describe(errno);
     pid_t pid = 0;
-    const int error = start(command, input, pid);
+    const int error = starter([&] {
+      const int failure = start(command, input, pid);
+      return failure == 0 ? pid : -failure;
+    });
     close(input);
-    if (error != 0)
-      return describe(error);
-    started(pid);
+    if (error < 0)
+      return describe(-error);
     const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     if (process < 0)
       return "";  // it has ended already

@@ -31,6 +31,8 @@ class ReactionQueue {
   ReactionQueue& operator=(const ReactionQueue&) = delete;
 
   void add(std::string finding);
+  // Gives those under way some seconds from now on, and drops the rest.
+  void endSoon();
 
  private:
   void work();
@@ -46,8 +48,11 @@ class ReactionQueue {
   std::thread thread_;
 };
 
-// `sh -c COMMAND` with the finding on its standard input. It is killed after a minute. `started`
-// gets its pid.
-ReactionQueue::React runCommand(const std::string& command, std::function<void(int)> started);
+// Calls its argument, which starts a process and returns its pid, or a negative errno; returns the
+// same. So others can know of the process before it runs.
+using Starter = std::function<int(const std::function<int()>& start)>;
+
+// `sh -c COMMAND` with the finding on its standard input. It is killed after a minute.
+ReactionQueue::React runCommand(const std::string& command, Starter starter);
 
 }  // namespace sonde::recorder

@@ -275,9 +275,8 @@ class JobRun {
           if (recording_)
             recording_->noteReaped(reaped);
         },
-        [this](int signal) {
-          return signal == SIGUSR2 && recording_ && recording_->requestDump();
-        }};
+        [this](int signal) { return signal == SIGUSR2 && recording_ && recording_->requestDump(); },
+        [this](pid_t pid) { return watch_ && watch_->isSpared(pid); }};
     launcher::RunOutcome outcome = launcher::supervise(relay, supervision, callbacks);
     const bool isStopped = endWatch(outcome, callbacks);
     if (recording_)

@@ -39,6 +39,7 @@ struct RuleInfo {
   std::string alias;  // SageMaker Debugger's name; empty: it has no such rule
   Profile profile = Profile::Performance;
   bool isForProduction = false;  // also in profile `production`: cheap, and a reason to stop a job
+  bool comparesRanks = false;    // needs the traces of all ranks of a job
   std::string summary;           // when it fires, one line
   std::string details;           // exactly when it fires, in paragraphs
   // Most runs do not record its input. If no file names the rule, an insufficient verdict for that

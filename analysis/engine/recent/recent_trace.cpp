@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -135,23 +136,57 @@ Result<std::int64_t> countEvents(const Database& trace) {
   return events;
 }
 
-// The number of iterations to keep of each process; 0: keep the trace whole.
-Result<std::int64_t> iterationsToKeep(const Database& trace, const RecentSize& size) {
+// The rows to keep: of each process so many iterations, or all from an instant on.
+struct Kept {
+  std::int64_t iterations = 0;
+  std::optional<std::int64_t> fromNs{};
+  bool isWhole() const { return iterations == 0 && !fromNs; }
+};
+
+// When the newest event ended.
+Result<std::int64_t> newestNs(const Database& trace) {
+  std::int64_t newest = 0;
+  for (const Events& events : kEvents) {
+    // Rows are stored when they have ended, so the newest ones are among the last.
+    constexpr int kLast = 1000;
+    SONDE_TRY_ASSIGN(const std::int64_t ns,
+                     trace.queryInteger(
+                         fmt::format("SELECT coalesce(max(ns), 0) FROM (SELECT {} AS ns FROM {} x "
+                                     "ORDER BY x.rowid DESC LIMIT {})",
+                                     events.end,
+                                     events.table,
+                                     kLast)));
+    newest = std::max(newest, ns);
+  }
+  return newest;
+}
+
+Result<Kept> rowsToKeep(const Database& trace, const RecentSize& size) {
   SONDE_TRY_ASSIGN(const std::int64_t events, countEvents(trace));
   if (events <= size.events)
-    return 0;
+    return Kept{};
   SONDE_TRY_ASSIGN(const std::int64_t most,
                    trace.queryInteger("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "
                                       "iteration GROUP BY process_id)"));
   const auto share = static_cast<std::int64_t>(
       static_cast<double>(most) * static_cast<double>(size.events) / static_cast<double>(events));
   const std::int64_t keep = std::max(share, size.iterations);
-  return keep < most ? keep : 0;
+  if (keep < most)
+    return Kept{keep};
+  if (size.spanNs == 0)
+    return Kept{};
+  SONDE_TRY_ASSIGN(const std::int64_t newest, newestNs(trace));
+  return Kept{0, newest - size.spanNs};
 }
 
 // temp.since: by process, the instant from which on it is kept. A process without iterations is
 // kept from the first instant of the others of its host on.
-Result<void> createSince(Database& recent, std::int64_t keep) {
+Result<void> createSince(Database& recent, const Kept& kept) {
+  if (kept.fromNs)
+    return recent.exec(
+        fmt::format("CREATE TEMP TABLE since(process_id INTEGER PRIMARY KEY, ns INTEGER NOT NULL);"
+                    "INSERT INTO since SELECT id, {} FROM main.process",
+                    *kept.fromNs));
   return recent.exec(fmt::format(
       "CREATE TEMP TABLE first AS SELECT process_id, min(start_ns) AS ns FROM (SELECT process_id, "
       "start_ns, row_number() OVER (PARTITION BY process_id ORDER BY start_ns DESC) AS age FROM "
@@ -161,7 +196,7 @@ Result<void> createSince(Database& recent, std::int64_t keep) {
       "main.process q ON q.id = g.process_id WHERE q.host_id = p.host_id), (SELECT min(ns) FROM "
       "temp.first)) FROM main.process p LEFT JOIN temp.first f ON f.process_id = p.id;"
       "DROP TABLE temp.first;",
-      keep));
+      kept.iterations));
 }
 
 // Creates temporary tables and views with the trace's definitions.
@@ -297,11 +332,11 @@ Result<void> createIndexes(Database& recent) {
   return recent.exec("PRAGMA analysis_limit = 1000; ANALYZE temp;");
 }
 
-Result<void> keep(Database& recent, std::int64_t iterations) {
+Result<void> keep(Database& recent, const Kept& kept) {
   SONDE_TRY(
       recent.exec("PRAGMA temp_store = MEMORY; PRAGMA temp.journal_mode = OFF; PRAGMA cache_size = "
                   "-64000; PRAGMA ignore_check_constraints = ON; BEGIN"));
-  SONDE_TRY(createSince(recent, iterations));
+  SONDE_TRY(createSince(recent, kept));
   SONDE_TRY(createTables(recent));
   SONDE_TRY_ASSIGN(const bool isFinished, store::isFinished(recent));
   for (const Events& events : kEvents)
@@ -323,8 +358,26 @@ Result<void> keep(Database& recent, std::int64_t iterations) {
 constexpr std::string_view kLeftOut[] = {
     "ingested", "open_scope", "ingest_state", "finding", "line", "lod"};
 
-// Copies all rows to the attached trace `copy`.
-Result<void> copyTables(Database& recent) {
+// Tables that grow with the run, and which of their rows x are new enough.
+struct Aged {
+  std::string_view table;
+  std::string_view isNew;
+};
+constexpr Aged kAged[] = {
+    {"scalar", "x.ts_ns >= (SELECT min(ns) FROM temp.since)"},
+    {"tensor", "x.ts_ns >= (SELECT min(ns) FROM temp.since)"},
+    {"sample", "x.ts_ns >= (SELECT min(ns) FROM temp.since)"},
+    {"allocation", "x.free_ns IS NULL OR x.free_ns >= (SELECT min(ns) FROM temp.since)"},
+};
+
+std::string_view conditionOf(std::string_view table) {
+  const Aged* const aged = std::find_if(
+      std::begin(kAged), std::end(kAged), [&](const Aged& each) { return each.table == table; });
+  return aged == std::end(kAged) ? "TRUE" : aged->isNew;
+}
+
+// Copies the rows to the attached trace `copy`; of tables that grow only the new ones if `isPart`.
+Result<void> copyTables(Database& recent, bool isPart) {
   std::string statements;
   SONDE_TRY(store::forEachRow(
       recent,
@@ -332,8 +385,10 @@ Result<void> copyTables(Database& recent) {
       "ESCAPE '\\'",
       [&](const Statement& row) -> Result<void> {
         if (std::find(std::begin(kLeftOut), std::end(kLeftOut), row.text(0)) == std::end(kLeftOut))
-          statements += fmt::format("DELETE FROM copy.{0}; INSERT INTO copy.{0} SELECT * FROM {0};",
-                                    row.text(0));
+          statements += fmt::format(
+              "DELETE FROM copy.{0}; INSERT INTO copy.{0} SELECT x.* FROM {0} x WHERE {1};",
+              row.text(0),
+              isPart ? conditionOf(row.text(0)) : "TRUE");
         return {};
       }));
   return recent.exec("BEGIN;" + statements + "COMMIT;");
@@ -343,29 +398,29 @@ Result<void> copyTables(Database& recent) {
 
 Result<RecentTrace> RecentTrace::read(const Database& trace, RecentSize size) {
   RecentTrace result(trace);
-  SONDE_TRY_ASSIGN(const std::int64_t iterations, iterationsToKeep(trace, size));
-  if (iterations == 0 || trace.path() == ":memory:")
+  SONDE_TRY_ASSIGN(const Kept kept, rowsToKeep(trace, size));
+  if (kept.isWhole() || trace.path() == ":memory:")
     return result;
   SONDE_TRY_ASSIGN(Database recent, store::openTrace(trace.path()));
-  SONDE_TRY(keep(recent, iterations));
+  SONDE_TRY(keep(recent, kept));
   result.own_ = std::make_unique<Database>(std::move(recent));
   result.rows_ = result.own_->remember();
   return result;
 }
 
 Result<void> writeRecent(const Database& trace, const std::filesystem::path& to, RecentSize size) {
-  SONDE_TRY_ASSIGN(const std::int64_t iterations, iterationsToKeep(trace, size));
+  SONDE_TRY_ASSIGN(const Kept kept, rowsToKeep(trace, size));
   std::error_code ignored;
   std::filesystem::remove(to, ignored);
   SONDE_TRY(store::createTrace(to, store::WriteMode::NoLog));
   // A read-only connection could not write to the attached file either.
   SONDE_TRY_ASSIGN(Database recent, Database::open(trace.path(), store::Access::ReadWrite));
-  if (iterations > 0)
-    SONDE_TRY(keep(recent, iterations));
+  if (!kept.isWhole())
+    SONDE_TRY(keep(recent, kept));
   SONDE_TRY_ASSIGN(Statement attach, recent.prepare("ATTACH ? AS copy"));
   SONDE_TRY(attach.bindAll(std::string_view(to.string())).run());
   SONDE_TRY(recent.exec("PRAGMA copy.synchronous = OFF"));
-  return copyTables(recent);
+  return copyTables(recent, !kept.isWhole());
 }
 
 }  // namespace sonde::engine::recent

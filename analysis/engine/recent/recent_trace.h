@@ -14,6 +14,9 @@ namespace sonde::engine::recent {
 struct RecentSize {
   std::int64_t events = 200'000;  // about as many, over all ranks
   std::int64_t iterations = 50;   // but not fewer of these in any process
+  // If no process has more iterations: so much time before the newest event, instead of the whole
+  // trace. 0: the whole trace.
+  std::int64_t spanNs = 0;
 };
 
 // Tables of events have only rows from the begin of a process's first kept iteration on, and the
@@ -38,7 +41,9 @@ class RecentTrace {
 };
 
 // Writes the same rows as a trace of their own, finished or not as the whole is, without what is
-// derived from it. Replaces a file at `to`. InvalidArgument: the trace is in memory.
+// derived from it. Scalars, tensors, samples and freed allocations that are older than the kept
+// rows are left out, too, so that the file does not grow with the run. Replaces a file at `to`.
+// InvalidArgument: the trace is in memory.
 Result<void> writeRecent(const store::Database& trace,
                          const std::filesystem::path& to,
                          RecentSize size = {});

@@ -167,6 +167,7 @@ RuleInfo collectiveMismatch() {
   info.profile = Profile::Ci;
   info.isForProduction = true;
   info.isOptional = true;
+  info.comparesRanks = true;
   info.summary = "ranks called different collectives, or passed other sizes, types or roots";
   info.details =
       "Compares the parts of the ranks in each collective of a group: operation, type of the "

@@ -68,6 +68,15 @@ std::vector<std::string> openCallsOf(const RankState& rank, std::optional<std::i
   return calls;
 }
 
+// On its first thread. Requires: something is open.
+const OpenCall& innermostOf(const RankState& rank) {
+  std::size_t innermost = 0;
+  while (innermost + 1 < rank.open.size() &&
+         rank.open[innermost + 1].threadId == rank.open.front().threadId)
+    ++innermost;
+  return rank.open[innermost];
+}
+
 std::string stateOf(const RankState& rank, std::optional<std::int64_t> untilNs) {
   const bool isKilled = rank.state == "signalled";
   const std::string killed = fmt::format("signal {} killed it", rank.exitSignal.value_or(0));
@@ -79,12 +88,7 @@ std::string stateOf(const RankState& rank, std::optional<std::int64_t> untilNs) 
     return isKilled ? killed : "it is in no recorded call";
   if (!untilNs)
     return fmt::format("its oldest unfinished call is {}", describe(rank.open.front(), untilNs));
-  // The innermost call of its first thread.
-  std::size_t innermost = 0;
-  while (innermost + 1 < rank.open.size() &&
-         rank.open[innermost + 1].threadId == rank.open.front().threadId)
-    ++innermost;
-  const std::string call = describe(rank.open[innermost], untilNs);
+  const std::string call = describe(innermostOf(rank), untilNs);
   return isKilled ? fmt::format("it was in {} when {}", call, killed) : "it is in " + call;
 }
 
@@ -266,6 +270,24 @@ Result<std::vector<Finding>> findingsOf(const store::Database& trace,
   return findings;
 }
 
+// Whether it does something that may take long, by the word of the program.
+bool isBusy(const RankState& rank) {
+  if (rank.open.empty())
+    return false;
+  const std::string& kind = innermostOf(rank).kind;
+  return kind == "checkpoint" || kind == "evaluation" || kind == "phase" || kind == "operation";
+}
+
+// Whether all ranks that would be blamed are busy.
+bool mayBeHealthy(const Standstill& found) {
+  const std::vector<Culprit> culprits = culpritsOf(found);
+  return !culprits.empty() &&
+         std::all_of(culprits.begin(), culprits.end(), [&](const Culprit& culprit) {
+           const RankState* const rank = findRank(found, culprit.name);
+           return rank != nullptr && rank->state == "running" && isBusy(*rank);
+         });
+}
+
 Result<std::vector<Finding>> judgeDumps(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const auto found, engine::standstill::readDumps(trace));
   if (!found)
@@ -305,7 +327,11 @@ Result<std::vector<Finding>> judgeHang(Facts& facts, const Parameters& parameter
                         std::any_of(found->ranks.begin(),
                                     found->ranks.end(),
                                     [](const RankState& rank) { return rank.last.has_value(); });
-  const double limit = hasBegun ? threshold : std::max(threshold, parameters.real("startup_s"));
+  double limit = threshold;
+  if (!hasBegun)
+    limit = std::max(limit, parameters.real("startup_s"));
+  if (mayBeHealthy(*found))
+    limit = std::max(limit, parameters.real("busy_s"));
   if (static_cast<double>(found->untilNs - found->sinceNs) < limit * kNsPerSecond)
     return healthy;
   return findingsOf(*recent, *found, limit);
@@ -319,16 +345,19 @@ RuleInfo hang() {
   info.profile = Profile::Ci;
   info.isForProduction = true;
   info.isOptional = true;
+  info.comparesRanks = true;
   info.summary = "the job stands still: no rank makes progress";
   info.details =
       "A rank makes progress when one of its scopes, collectives, messages, kernels or copies "
       "ends. The rule fires when\n"
       "no rank has made any for `threshold_s` seconds and for twice the longest iteration, and "
       "something is open. Before\n"
-      "the first iteration or collective has ended, `startup_s` is the limit. There is a finding "
-      "for each rank that the\n"
-      "others wait for and that waits for nobody; it says who waits in which collective since "
-      "when.";
+      "the first iteration or collective has ended, `startup_s` is the limit. If all ranks that "
+      "would be named are in a\n"
+      "checkpoint, an evaluation, a phase or an operation, `busy_s` is. There is a finding for "
+      "each "
+      "rank that the others\n"
+      "wait for and that waits for nobody; it says who waits in which collective since when.";
   info.needs = "annotation,gloo,nccl,mpi";
   info.hint =
       "look at what the named rank does: its open calls, its stack, its machine; a rank that "
@@ -337,6 +366,7 @@ RuleInfo hang() {
   info.parameters = {
       {"threshold_s", 8.0, "seconds without progress that are still healthy", 1, 1e6},
       {"startup_s", 600.0, "the same before the first iteration or collective has ended", 1, 1e6},
+      {"busy_s", 300.0, "the same while the ranks that others wait for say that they work", 1, 1e6},
   };
   info.judge = JobJudge(judgeHang);
   return info;

@@ -121,6 +121,7 @@ RuleInfo lateRank() {
   info.profile = Profile::Performance;
   info.isForProduction = false;
   info.isOptional = true;
+  info.comparesRanks = true;
   info.summary = "the others wait for the same rank, iteration after iteration";
   info.details =
       "A rank's lag in an iteration is how much later than the median rank it came to the "

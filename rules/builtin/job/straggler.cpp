@@ -67,6 +67,7 @@ RuleInfo straggler() {
   info.name = "straggler";
   info.profile = Profile::Performance;
   info.isForProduction = false;
+  info.comparesRanks = true;
   info.summary = "the job is slower because one rank is";
   info.details =
       "Replays the job's graph as if each rank did the same work as fast as its peers. Fires for a "

@@ -138,6 +138,7 @@ RuleInfo stragglerForeseen() {
   RuleInfo info;
   info.name = "straggler-foreseen";
   info.profile = Profile::Performance;
+  info.comparesRanks = true;
   info.summary = "a rank is late in an iteration that has not ended yet";
   info.details =
       "Counts what a rank has ended in the iteration that is open at the end of the trace: scopes, "

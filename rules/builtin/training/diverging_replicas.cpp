@@ -265,6 +265,7 @@ RuleInfo divergingReplicas() {
   info.profile = Profile::Ci;
   info.isForProduction = true;
   info.isOptional = true;
+  info.comparesRanks = true;
   info.summary = "data-parallel ranks have different weights";
   info.details =
       "Ranks whose selected tensors have the same names and shapes are replicas. Their statistics "

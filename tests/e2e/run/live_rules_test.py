@@ -164,6 +164,17 @@ class LiveRules(RunTest):
                          ("loss-not-decreasing", "rank 0", "fired", "error"))
         self.assertIn("hello", done.stderr)
 
+    def test_a_command_outlives_the_stop_and_is_no_process_of_the_job(self):
+        done = self.watch("exec:sleep 1; echo x >> done", "stop")
+        self.assertEqual(done.returncode, 123, done.stderr)
+        self.assertEqual((self.folder / "done").read_text(), "x\n")
+        (self.folder / "done").unlink()
+        self.output.unlink()
+        done = self.watch("exec:sleep 6; echo x >> done", iterations=150)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual((self.folder / "done").read_text(), "x\n")
+        self.assertNotIn("still run", done.stderr)
+
     def test_a_command_that_hangs_is_killed_and_holds_nobody(self):
         done = self.watch("exec:sleep 1000", "exec:touch second", iterations=300)
         self.assertEqual(done.returncode, 7, done.stderr)
@@ -200,9 +211,10 @@ class LiveRules(RunTest):
 
     def test_a_webhook_that_refuses_is_named(self):
         bodies, port = self.serve([403])
-        done = self.watch(f"webhook:http://127.0.0.1:{port}/", iterations=300)
+        done = self.watch(f"webhook:http://127.0.0.1:{port}/secret?token=secret", iterations=300)
         self.assertEqual(len(bodies), 1)
-        self.assertIn(f"the webhook http://127.0.0.1:{port}/: the server answers with status 403", done.stderr)
+        self.assertIn(f"the webhook http://127.0.0.1:{port}: the server answers with status 403", done.stderr)
+        self.assertNotIn("secret", done.stderr)
 
     def test_a_webhook_that_never_answers_delays_nothing(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:

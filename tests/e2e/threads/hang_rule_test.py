@@ -72,7 +72,36 @@ class HangRule(HangTest):
             notes = [text for text, in self.rows("SELECT text FROM note WHERE source = 'recorder'", output)]
             self.assertIn(why, notes, output)
         self.assertEqual(sorted(path.name for path in (self.folder / "job").iterdir()),
-                         ["rank0.sonde", "rank1.sonde", "stop.txt"])
+                         ["rank0-urgent.sonde", "rank1-urgent.sonde", "stop.txt"])
+
+    def in_folder(self, program, rules, *arguments, world=2):
+        """Exit statuses of ranks whose recorders judge by these rules of severity error, and would stop the job."""
+        (self.folder / "rank.py").write_text(program)
+        (self.folder / "hang.toml").write_text(rules)
+        for rank in range(world):
+            self.start("/usr/bin/python3", "rank.py", *arguments, name=f"rank{rank}.sonde",
+                       options=(*STOP, "--job-dir", "job"), RANK=str(rank), WORLD_SIZE=str(world))
+        return self.statuses()
+
+    def test_a_job_folder_does_not_mistake_a_rank_that_ended_first_for_one_that_hangs(self):
+        program = ("import os, time, sonde\nfor i in range(20):\n  with sonde.iteration(): time.sleep(0.05)\n"
+                   "if os.environ['RANK'] == '0':\n  time.sleep(8)\n")
+        rules = '[rules]\nhang = { severity = "error", threshold_s = 2, busy_s = 20 }\n'
+        self.assertEqual(self.in_folder(program, rules), [0, 0])
+
+    def test_a_job_folder_leaves_rules_about_a_rank_to_its_own_recorder(self):
+        """Its part begins long after the first iteration."""
+        program = ("import time, sonde\nfor i in range(60):\n  with sonde.iteration():\n    for k in range(1000):\n"
+                   "      with sonde.operation('x'): pass\n    time.sleep(0.1)\n")
+        rules = '[rules]\nmax-initialization-time = { severity = "error", max_s = 3 }\nhang = "error"\n'
+        self.assertEqual(self.in_folder(program, rules, world=1), [0])
+        status, results = self.check(self.folder / "rank0.sonde")
+        self.assertEqual((status, {each["verdict"] for each in results}), (0, {"pass"}))
+
+    def test_a_checkpoint_that_takes_long_is_no_hang(self):
+        program = ("import time, sonde\nfor i in range(20):\n  with sonde.iteration(): time.sleep(0.05)\n"
+                   "with sonde.phase('save checkpoint'): time.sleep(8)\n")
+        self.assertEqual(self.in_folder(program, '[rules]\nhang = { severity = "error", threshold_s = 2 }\n', world=1), [0])
 
     def test_a_job_folder_needs_ranks_and_rules(self):
         for options, variables in ((STOP, {}), ((), {"RANK": "0", "WORLD_SIZE": "2"})):

@@ -136,6 +136,42 @@ TEST_F(Recent, KeepsASmallTraceWhole) {
   EXPECT_EQ(&must(RecentTrace::read(trace)).database(), &trace);
 }
 
+TEST_F(Recent, KeepsTheNewestTimeOfATraceWithTooFewIterations) {
+  simulate(false);
+  const Database trace = must(store::openTrace(path_));
+  const std::int64_t endNs = must(trace.queryInteger(
+      "SELECT max(ns) FROM (SELECT max(start_ns + dur_ns) AS ns FROM kernel UNION ALL SELECT "
+      "max(start_ns + dur_ns) FROM slice UNION ALL SELECT max(start_ns + dur_ns) FROM iteration)"));
+  const std::int64_t fromNs = must(trace.queryInteger(
+      "SELECT start_ns FROM iteration WHERE number = 35 ORDER BY start_ns LIMIT 1"));
+  const RecentSize size{.events = 100, .iterations = 1000, .spanNs = endNs - fromNs};
+  const RecentTrace recent = must(RecentTrace::read(trace, size));
+  ASSERT_FALSE(recent.isWhole());
+  EXPECT_EQ(
+      must(recent.database().queryInteger("SELECT count(*) FROM kernel")),
+      must(trace.queryInteger(fmt::format("SELECT count(*) FROM kernel k JOIN slice l ON l.id = "
+                                          "k.launch_slice_id WHERE l.start_ns >= {}",
+                                          fromNs))));
+}
+
+TEST_F(Recent, WritesOnlyNewScalarsAndSamples) {
+  simulate(false);
+  Database trace = must(Database::open(path_, store::Access::ReadWrite));
+  const std::int64_t fromNs =
+      must(trace.queryInteger("SELECT min(start_ns) FROM iteration WHERE number = 30"));
+  must(trace.exec(
+      fmt::format("INSERT INTO string VALUES(100000, 'loss');"
+                  "INSERT INTO scalar VALUES(1, 29, 100000, 0.5, {0} - 1), (1, 30, 100000, "
+                  "0.4, {0});",
+                  fromNs)));
+  const std::string copy = folder_ / "copy.sonde";
+  must(writeRecent(trace, copy, kTen));
+  const Database written = must(store::openTrace(copy));
+  EXPECT_EQ(must(written.queryInteger("SELECT group_concat(iteration) FROM scalar")), 30);
+  must(writeRecent(trace, copy, {}));
+  EXPECT_EQ(must(must(store::openTrace(copy)).queryInteger("SELECT count(*) FROM scalar")), 2);
+}
+
 // A process that iterates less often keeps its own newest iterations, one that does not the time of
 // the others.
 TEST_F(Recent, CutsEachProcessByItself) {
