@@ -1,24 +1,24 @@
 #include "rules/facts/graph_facts.h"
 
-#include "analysis/engine/graph/trace_graph.h"
-#include "analysis/engine/stragglers/trace_work.h"
+#include "analysis/engine/operations/read_job.h"
+
+#include <utility>
 
 namespace sonde::rules {
 
 Result<GraphFacts> GraphFacts::read(const store::Database& trace) {
   GraphFacts facts;
-  const auto graph = engine::graph::readGraph(trace);
-  if (!graph) {
-    if (graph.error().code != ErrorCode::NotFound)
-      return graph.error();
-    facts.whyNone = graph.error().message;
+  auto job = engine::operations::readJob(trace, true);
+  if (!job) {
+    if (job.error().code != ErrorCode::NotFound)
+      return job.error();
+    facts.whyNone = job.error().message;
     return facts;
   }
-  SONDE_TRY_ASSIGN(const engine::stragglers::Work work, engine::stragglers::workOf(trace, *graph));
-  facts.ranks = work.ranks.size();
-  facts.steps = work.steps.size();
-  facts.whyNone = engine::stragglers::whyNoneCanBeNamed(work);
-  facts.stragglers = engine::stragglers::findStragglers(work);
+  facts.ranks = job->ranks;
+  facts.steps = job->steps;
+  facts.whyNone = std::move(job->whyNoStragglers);
+  facts.stragglers = std::move(job->stragglers);
   return facts;
 }
 

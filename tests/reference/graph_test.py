@@ -112,6 +112,9 @@ class GraphTest(unittest.TestCase):
             graph = self.answer("graph", trace, "--critical-path")
             self.assertEqual({each["rank"] for each in graph["stragglers"]}, culprits, job)
             self.assertEqual(sum(part["ns"] for part in graph["critical_path"]), graph["path_ns"], job)
+            found = [each for each in self.answer("check", trace)["results"] if each["rule"] == "straggler"]
+            self.assertEqual({(each["verdict"], each["entity"]) for each in found},
+                             {("fired", f"rank {rank}") for rank in culprits}, job)
 
 
 if __name__ == "__main__":

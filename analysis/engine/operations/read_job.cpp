@@ -7,6 +7,17 @@
 
 namespace sonde::engine::operations {
 
+namespace {
+
+void compareRanks(const stragglers::Work& work, JobGraph& into) {
+  into.stragglers = stragglers::findStragglers(work);
+  into.whyNoStragglers = stragglers::whyNoneCanBeNamed(work);
+  into.ranks = work.ranks.size();
+  into.steps = work.steps.size();
+}
+
+}  // namespace
+
 Result<JobGraph> readJob(const store::Database& trace, bool withStragglers) {
   JobGraph found;
   SONDE_TRY_ASSIGN(const bool hasOperations, isOperationLevel(trace));
@@ -14,8 +25,7 @@ Result<JobGraph> readJob(const store::Database& trace, bool withStragglers) {
     SONDE_TRY_ASSIGN(found.trace, graph::readGraph(trace));
     if (withStragglers) {
       SONDE_TRY_ASSIGN(const stragglers::Work work, stragglers::workOf(trace, found.trace));
-      found.stragglers = stragglers::findStragglers(work);
-      found.whyNoStragglers = stragglers::whyNoneCanBeNamed(work);
+      compareRanks(work, found);
     }
     return found;
   }
@@ -23,9 +33,7 @@ Result<JobGraph> readJob(const store::Database& trace, bool withStragglers) {
   found.trace = traceGraphOf(job);
   if (withStragglers) {
     const std::vector<std::int64_t> none(job.graph.nodes(), 0);
-    const stragglers::Work work = workOf(job, none);
-    found.stragglers = stragglers::findStragglers(work);
-    found.whyNoStragglers = stragglers::whyNoneCanBeNamed(work);
+    compareRanks(workOf(job, none), found);
   }
   return found;
 }

@@ -7,6 +7,7 @@
 #include "analysis/store/database.h"
 #include "base/result.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,11 @@ namespace sonde::engine::operations {
 
 struct JobGraph {
   graph::TraceGraph trace;
-  std::vector<stragglers::Straggler> stragglers;  // only as asked for
-  std::string whyNoStragglers;                    // empty: they were looked for, or not asked for
+  // Only as asked for:
+  std::vector<stragglers::Straggler> stragglers;
+  std::size_t ranks = 0;        // that were compared
+  std::size_t steps = 0;        // in so many steps
+  std::string whyNoStragglers;  // empty: they were looked for, or not asked for
 };
 
 // The graph of an operation-level trace is that without launch delays. Errors are those of
