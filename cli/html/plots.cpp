@@ -40,7 +40,8 @@ std::string place(double value) {
 std::string labelOf(double value, ColumnKind kind) {
   if (kind == ColumnKind::Real)
     return fmt::format("{:.4g}", value);
-  return humanCell(static_cast<std::int64_t>(std::llround(value)), kind);
+  constexpr double kMost = 9.2e18;  // fits an integer
+  return humanCell(static_cast<std::int64_t>(std::llround(std::clamp(value, -kMost, kMost))), kind);
 }
 
 // A stretch of values and its place in the picture.
@@ -50,12 +51,41 @@ struct Axis {
   double from = 0;  // where `low` is
   double to = 1;
 
-  double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
+  // Quarters, because the range of doubles is twice the largest double.
+  double quarter() const { return high / 4 - low / 4; }
+  double at(double value) const { return from + (value / 4 - low / 4) / quarter() * (to - from); }
 };
+
+// Gives an axis a length that doubles can divide: a series may be constant, or differ in its last
+// bit only.
+void widen(Axis& axis, double below, double above) {
+  constexpr double kLeastShare = 1e-9;
+  constexpr double kLeast = 1e-300;
+  constexpr double kShare = 1e-3;  // visible in labels of four digits
+  const double magnitude = std::max(std::abs(axis.low), std::abs(axis.high));
+  if (axis.quarter() >= std::max(kLeastShare * magnitude, kLeast))
+    return;
+  const double scale = std::max(1.0, kShare * magnitude);
+  axis.low -= below * scale;
+  axis.high += above * scale;
+}
+
+// The multiples of `step` on an axis, by index: a sum of steps would add up rounding errors, or
+// never advance.
+std::vector<double> multiplesOf(double step, const Axis& axis) {
+  constexpr double kRounding = 1e-6;  // of a step
+  constexpr int kMostTicks = 50;
+  const double first = std::ceil(axis.low / step);
+  const double last = std::floor(axis.high / step + kRounding);
+  std::vector<double> ticks;
+  for (int at = 0; at < kMostTicks && first + at <= last; ++at)
+    ticks.push_back((first + at) * step + 0.0);  // no −0
+  return ticks;
+}
 
 // Steps of 1, 2 or 5 times a power of ten: about five of them, or whole numbers.
 std::vector<double> ticksOf(const Axis& axis, bool whole) {
-  const double rough = (axis.high - axis.low) / 5;
+  const double rough = axis.quarter() / 5 * 4;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = power;
   for (const double factor : {2.0, 5.0, 10.0})
@@ -63,20 +93,12 @@ std::vector<double> ticksOf(const Axis& axis, bool whole) {
       step = power * factor;
   if (whole)
     step = std::max(step, 1.0);
-  std::vector<double> ticks;
-  for (double tick = std::ceil(axis.low / step) * step; tick <= axis.high + step / 1e6;
-       tick += step)
-    ticks.push_back(std::abs(tick) < step / 1e6 ? 0 : tick);
-  return ticks;
+  return multiplesOf(step, axis);
 }
 
 // Powers of two for bytes, so that labels are whole.
 std::vector<double> byteTicksOf(const Axis& axis) {
-  const double step = std::exp2(std::ceil(std::log2(std::max((axis.high - axis.low) / 6, 1.0))));
-  std::vector<double> ticks;
-  for (double tick = std::ceil(axis.low / step) * step; tick <= axis.high; tick += step)
-    ticks.push_back(tick);
-  return ticks;
+  return multiplesOf(std::exp2(std::ceil(std::log2(std::max(axis.quarter() / 6 * 4, 1.0)))), axis);
 }
 
 struct Frame {
@@ -108,15 +130,13 @@ Frame frameOf(const LinePlot& plot) {
     frame.x.low = frame.x.high = frame.y.low = frame.y.high = 0;
   if (plot.fromZero)
     grow(frame.y, 0);
-  for (Axis* axis : {&frame.x, &frame.y})
-    if (axis->low == axis->high) {
-      axis->low -= axis == &frame.y && !plot.fromZero ? 0.5 : 0;
-      axis->high += axis == &frame.y && !plot.fromZero ? 0.5 : 1;
-    }
-  const double room = (frame.y.high - frame.y.low) / 20;
-  frame.y.high += room;
+  widen(frame.x, 0, 1);
+  widen(frame.y, plot.fromZero ? 0 : 0.5, plot.fromZero ? 1 : 0.5);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const double room = frame.y.quarter() / 5;
+  frame.y.high = std::min(frame.y.high + room, kMost);
   if (!plot.fromZero)
-    frame.y.low -= room;
+    frame.y.low = std::max(frame.y.low - room, -kMost);
   return frame;
 }
 
@@ -206,7 +226,7 @@ void addSeries(Page& page,
                     {"r", "2.5"}});
   if (series.limit)
     for (const PlotPoint& point : points)
-      if (point.y > *series.limit) {
+      if (std::isfinite(point.y) && point.y > *series.limit) {
         page.begin("circle",
                    {{"class", "outlier"},
                     {"cx", place(frame.x.at(point.x))},

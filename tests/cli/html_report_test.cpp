@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -190,6 +191,43 @@ TEST(HtmlPlots, KeepsPeaksOfThinnedSeries) {
   EXPECT_THAT(svg, HasSubstr("class=\"outlier\""));
   EXPECT_THAT(svg, HasSubstr("The plot has"));
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
+}
+
+std::string plotOf(const std::vector<double>& values, bool fromZero) {
+  LinePlot plot;
+  plot.yKind = ColumnKind::Real;
+  plot.fromZero = fromZero;
+  plot.series.push_back({"value", {}, 2.0});
+  for (const double value : values)
+    plot.series[0].points.push_back(
+        {static_cast<double>(plot.series[0].points.size()) + 9e18, value});
+  Page page;
+  addPlot(page, plot);
+  return page.finished();
+}
+
+TEST(HtmlPlots, DrawsValuesThatDoublesCanHardlyTellApart) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::vector<double>> series = {{0.1, 0.10000000000000002},
+                                                   {-0.1, -0.10000000000000002},
+                                                   {1e30},
+                                                   {1e30, 1.0000000000000002e30},
+                                                   {-1e308, 1e308},
+                                                   {-kMost, kMost},
+                                                   {kMost},
+                                                   {0, 5e-324},
+                                                   {1e-310, 2e-310},
+                                                   {1, kInfinity, -kInfinity, 3},
+                                                   {kInfinity},
+                                                   {}};
+  for (const std::vector<double>& values : series)
+    for (const bool fromZero : {false, true}) {
+      const std::string svg = plotOf(values, fromZero);
+      EXPECT_LT(svg.size(), 10'000U) << svg;
+      EXPECT_THAT(svg, AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf")))) << values.size();
+      EXPECT_THAT(svg, HasSubstr("class=\"grid\""));
+    }
 }
 
 }  // namespace
