@@ -155,7 +155,7 @@ std::string differentText(const diff::Diff& result) {
                     "significantly.\n";
 }
 
-std::string verdictText(const diff::Diff& result) {
+std::string verdictText(const diff::Diff& result, const diff::Judgement& judgement) {
   const diff::Row& iteration = iterationOf(result);
   switch (result.verdict) {
     case Verdict::Slower:
@@ -170,6 +170,12 @@ std::string verdictText(const diff::Diff& result) {
     default:
       break;
   }
+  if (iteration.excludesZero())
+    return fmt::format(
+        "No difference can be shown: the interval of an iteration ({}) excludes 0, but {}. Record "
+        "more iterations and runs.\n",
+        intervalText(iteration),
+        diff::doubtText(iteration, judgement));
   if (!iteration.detectable)
     return "No difference can be shown.\n";
   return fmt::format(
@@ -261,6 +267,19 @@ std::string disturbedNote(const diff::Diff& result) {
       rows == 1 ? "row" : "rows");
 }
 
+std::string doubtfulNote(const diff::Diff& result) {
+  const auto rows = std::count_if(
+      result.rows.begin(), result.rows.end(), [](const auto& row) { return row.excludesZero(); });
+  if (rows == 0)
+    return "";
+  return fmt::format(
+      "In {} {}, the interval excludes 0 although no difference can be shown. An interval is that "
+      "of its row alone. A difference also needs the ranks of the iterations, and a p that is "
+      "corrected for all rows. More iterations and runs can decide it.",
+      rows,
+      rows == 1 ? "row" : "rows");
+}
+
 }  // namespace
 
 std::vector<std::string> notesOf(const DiffDocument& document) {
@@ -289,6 +308,8 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
                     result.b.runs));
   if (const std::string disturbed = disturbedNote(result); !disturbed.empty())
     notes.push_back(disturbed);
+  if (const std::string doubtful = doubtfulNote(result); !doubtful.empty())
+    notes.push_back(doubtful);
   if (result.a.partial + result.b.partial > 0)
     notes.push_back(
         fmt::format("{} iterations are ignored: fewer probes recorded in them, or the recorder "
@@ -300,7 +321,7 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
 std::string diffText(const DiffDocument& document, std::size_t most) {
   const diff::Diff& result = document.diff;
   std::string text = sideText("A", result.a) + sideText("B", result.b);
-  text += "\n" + verdictText(result) + "\n";
+  text += "\n" + verdictText(result, document.judgement) + "\n";
   Table table = emptyTextTable(hasRanks(result));
   const std::size_t hidden = fill(result, most, table);
   text += renderText(table, 0, kWidth);

@@ -1,5 +1,8 @@
 // `sonde diff` with small traces of known numbers.
+#include "analysis/engine/diff/diff.h"
+
 #include "analysis/store/database.h"
+#include "cli/diff/diff_output.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -267,6 +270,28 @@ TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
   refused(sonde({"diff", run, folder_ / "empty"}), 3, "has no traces: name one");
   const std::string none = writeRun("none.sonde", runOf(0, 0), 0);
   refused(sonde({"diff", run, none}), 3, "has no iterations to compare");
+}
+
+// The fastest fifth became slower in all runs, and all other iterations stayed the same.
+TEST(DiffText, AnIntervalWithoutZeroHasItsReason) {
+  namespace diff = engine::diff;
+  const auto side = [](double fast) {
+    std::vector<diff::RunTimes> runs(4);
+    for (diff::RunTimes& run : runs) {
+      run.iterations = 30;
+      run.ranks = 1;
+      for (int i = 0; i < 30; ++i)
+        run.times[diff::Subject{}].push_back(i % 5 == 0 ? fast : 2e7 + 7e5 * i);
+    }
+    return runs;
+  };
+  const diff::Judgement judgement;
+  const diff::Diff result = test::must(diff::diff(side(1e7), side(1.2e7), judgement));
+  EXPECT_EQ(result.verdict, diff::Verdict::Same);
+  const std::string text = diffText({result, judgement, {}, {}, {}}, 10);
+  EXPECT_THAT(text, HasSubstr("the interval of an iteration (+20.0 % … +20.0 %) excludes 0, but"));
+  EXPECT_THAT(text, HasSubstr("the ranks of the iterations do not show it (p = "));
+  EXPECT_THAT(text, HasSubstr("In 1 row, the interval excludes 0 although no difference"));
 }
 
 }  // namespace

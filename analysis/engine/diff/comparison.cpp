@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace sonde::engine::diff {
 namespace {
@@ -159,7 +160,9 @@ Comparison compare(const Observations& a,
     if (isFrequent && scaleOf(a, b, measure) > 0)
       result.estimates.push_back(estimate(a, b, measure, judgement, takenOut));
   result.estimates.push_back(estimate(a, b, Measure::Mean, judgement, takenOut));
-  result.pRanks = statistics::mannWhitney(allOf(a), allOf(b)).p;
+  const statistics::RankTest ranks = statistics::mannWhitney(allOf(a), allOf(b));
+  result.pRanks = ranks.p;
+  result.leastPRanks = ranks.leastP;
   return result;
 }
 
@@ -176,10 +179,18 @@ std::optional<double> detectable(const Estimate& estimate,
 }
 
 bool enoughIterations(std::size_t a, std::size_t b, const Judgement& judgement) {
-  double least = 2;  // over all ways to choose which of the values are a's
-  for (std::size_t i = 1; i <= std::min(a, b) && least > judgement.level; ++i)
-    least *= static_cast<double>(i) / static_cast<double>(std::max(a, b) + i);
-  return std::min(a, b) > 0 && least <= judgement.level;
+  std::vector<double> below(a);
+  std::vector<double> above(b);
+  std::iota(below.begin(), below.end(), 0);
+  std::iota(above.begin(), above.end(), static_cast<double>(a));
+  return statistics::mannWhitney(below, above).p <= judgement.level;
+}
+
+std::size_t neededIterations(std::size_t other, const Judgement& judgement) {
+  std::size_t needed = 1;
+  while (!enoughIterations(other, needed, judgement))
+    ++needed;
+  return needed;
 }
 
 }  // namespace sonde::engine::diff

@@ -70,6 +70,8 @@ struct Comparison {
   // then Mean.
   std::vector<Estimate> estimates;
   double pRanks = 1;  // probability that equal iterations show such ranks
+  double leastPRanks =
+      1;  // the smallest that these iterations could have, by whatever side each is
 };
 
 // Requires: both sides have a run, each run has an iteration, and no value is negative.
@@ -87,5 +89,9 @@ std::optional<double> detectable(const Estimate& estimate,
 // Whether this number of iterations can show a difference by rank at all, even if all of one side
 // were above all of the other.
 bool enoughIterations(std::size_t a, std::size_t b, const Judgement& judgement);
+
+// The smallest number of iterations for which enoughIterations() holds if the other side has this
+// number. Requires: `other` > 0.
+std::size_t neededIterations(std::size_t other, const Judgement& judgement);
 
 }  // namespace sonde::engine::diff

@@ -219,7 +219,8 @@ Row judged(Candidate candidate, bool enough, std::size_t tests, const Judgement&
   const std::size_t shown = shownOf(candidate, judgement.level);
   row.shown = candidate.comparison.estimates[shown];
   row.p = candidate.p[shown];
-  if (!enough) {
+  const bool ranksCanShow = candidate.comparison.leastPRanks <= judgement.level;
+  if (!enough || (!ranksCanShow && row.excludesZero())) {
     row.verdict = Verdict::TooFew;
     row.shown.low = row.shown.high = {};
     return row;
@@ -256,6 +257,17 @@ void sortRows(std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+bool Row::excludesZero() const {
+  return verdict == Verdict::Same &&
+         ((shown.low && *shown.low > 0) || (shown.high && *shown.high < 0));
+}
+
+std::string doubtText(const Row& row, const Judgement& judgement) {
+  if (row.pRanks > judgement.level)
+    return fmt::format("the ranks of the iterations do not show it (p = {:.2g})", row.pRanks);
+  return fmt::format("the p of all tests together is {:.2g}", row.p);
+}
 
 std::string_view word(Verdict verdict) noexcept {
   constexpr std::string_view kWords[] = {"slower",

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,7 @@ enum class Verdict : std::uint8_t {
   Same,       // no difference can be shown
   Added,      // only b has it
   Removed,    // only a has it
-  TooFew,     // too few iterations to show any difference
+  TooFew,     // too few iterations, or too few that differ from each other, to show one by rank
   Different,  // for a whole comparison: the iteration is the same but parts of it differ, or its
               // ranks differ in different ways
 };
@@ -37,7 +38,13 @@ struct Row {
   double pRanks = 1;
   double p = 1;                      // the larger of both, corrected for all tests
   std::optional<double> detectable;  // the change that would probably have been found
+  // The interval of this row alone excludes 0 although no difference can be shown.
+  bool excludesZero() const;
 };
+
+// Why no difference can be shown although the interval excludes 0: "the ranks of the iterations do
+// not show it (p = 0.2)". Requires: row.excludesZero().
+std::string doubtText(const Row& row, const Judgement& judgement);
 
 struct SideFacts {
   std::size_t runs = 0;

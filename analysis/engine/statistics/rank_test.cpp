@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace sonde::engine::statistics {
@@ -61,9 +62,15 @@ std::vector<double> waysBySum(const std::vector<std::int64_t>& ranks, std::size_
   return std::move(ways[chosen]);
 }
 
-void countSplits(const Ranked& ranked, std::size_t chosen, RankTest& into) {
-  const std::vector<double> ways = waysBySum(ranked.twice, chosen);
-  const auto seen = static_cast<std::size_t>(ranked.twiceSumOfFirst);
+// The shares of all splits whose sum of the first sample's ranks is at most, or at least, the
+// observed one.
+struct Tails {
+  double atMost = 1;
+  double atLeast = 1;
+};
+
+Tails tailsOfCount(const std::vector<double>& ways, std::int64_t twiceSum) {
+  const auto seen = static_cast<std::size_t>(twiceSum);
   double all = 0;
   double atMost = 0;
   double atLeast = 0;
@@ -72,37 +79,73 @@ void countSplits(const Ranked& ranked, std::size_t chosen, RankTest& into) {
     atMost += sum <= seen ? ways[sum] : 0;
     atLeast += sum >= seen ? ways[sum] : 0;
   }
-  into.pLower = atMost / all;
-  into.pHigher = atLeast / all;
-  into.exact = true;
+  return {atMost / all, atLeast / all};
 }
 
-void approximate(double u, double n, double m, double ties, RankTest& into) {
-  const double total = n + m;
-  const double variance = n * m / 12 * (total + 1 - ties / (total * (total - 1)));
+// A sample of one value has as many splits as there are values.
+Tails tailsOfOne(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
+  const auto all = static_cast<double>(ranks.size());
+  const auto [first, last] = std::equal_range(ranks.begin(), ranks.end(), rank);
+  return {static_cast<double>(last - ranks.begin()) / all,
+          static_cast<double>(ranks.end() - first) / all};
+}
+
+// The normal approximation, with n values in the first sample.
+Tails approximateTails(const Ranked& ranked, double n, std::int64_t twiceSum) {
+  const auto total = static_cast<double>(ranked.twice.size());
+  const double m = total - n;
+  const double u = static_cast<double>(twiceSum) / 2 - n * (n + 1) / 2;
+  const double variance = n * m / 12 * (total + 1 - ranked.ties / (total * (total - 1)));
   if (variance <= 0)
-    return;  // all values are equal
+    return {};  // all values are equal
   const double deviation = std::sqrt(variance);
-  into.pLower = normalCdf((u - n * m / 2 + 0.5) / deviation);
-  into.pHigher = normalCdf((n * m / 2 - u + 0.5) / deviation);
+  return {normalCdf((u - n * m / 2 + 0.5) / deviation),
+          normalCdf((n * m / 2 - u + 0.5) / deviation)};
+}
+
+double twoSidedOf(const Tails& tails) {
+  return std::min(1.0, 2 * std::min(tails.atMost, tails.atLeast));
+}
+
+// `first` is the smaller sample.
+RankTest ofSmallerFirst(const std::vector<double>& first, const std::vector<double>& second) {
+  const Ranked ranked = ranksOf(first, second);
+  const std::size_t n = first.size();
+  const std::size_t all = n + second.size();
+  RankTest test;
+  test.exact = n == 1 || n * all <= kExactWork;
+  const std::vector<double> ways =
+      test.exact && n > 1 ? waysBySum(ranked.twice, n) : std::vector<double>();
+  const auto tailsOf = [&](std::int64_t twiceSum) {
+    return n == 1       ? tailsOfOne(ranked.twice, twiceSum)
+           : test.exact ? tailsOfCount(ways, twiceSum)
+                        : approximateTails(ranked, static_cast<double>(n), twiceSum);
+  };
+  const Tails seen = tailsOf(ranked.twiceSumOfFirst);
+  test.pLower = seen.atMost;
+  test.pHigher = seen.atLeast;
+  test.p = twoSidedOf(seen);
+  const auto middle = static_cast<std::ptrdiff_t>(n);
+  const auto& ranks = ranked.twice;
+  test.leastP = std::min(
+      twoSidedOf(tailsOf(std::accumulate(ranks.begin(), ranks.begin() + middle, std::int64_t{0}))),
+      twoSidedOf(tailsOf(std::accumulate(ranks.end() - middle, ranks.end(), std::int64_t{0}))));
+  const auto size = static_cast<double>(n);
+  const double u = static_cast<double>(ranked.twiceSumOfFirst) / 2 - size * (size + 1) / 2;
+  test.superiority = 1 - u / (size * static_cast<double>(second.size()));
+  return test;
 }
 
 }  // namespace
 
 RankTest mannWhitney(const std::vector<double>& first, const std::vector<double>& second) {
-  RankTest test;
   if (first.empty() || second.empty())
-    return test;
-  const Ranked ranked = ranksOf(first, second);
-  const auto n = static_cast<double>(first.size());
-  const auto m = static_cast<double>(second.size());
-  const double u = static_cast<double>(ranked.twiceSumOfFirst) / 2 - n * (n + 1) / 2;
-  test.superiority = 1 - u / (n * m);
-  if (first.size() + second.size() <= static_cast<std::size_t>(kExactValues))
-    countSplits(ranked, first.size(), test);
-  else
-    approximate(u, n, m, ranked.ties, test);
-  test.p = std::min(1.0, 2 * std::min(test.pLower, test.pHigher));
+    return {};
+  if (first.size() <= second.size())
+    return ofSmallerFirst(first, second);
+  RankTest test = ofSmallerFirst(second, first);
+  std::swap(test.pLower, test.pHigher);
+  test.superiority = 1 - test.superiority;
   return test;
 }
 

@@ -4,6 +4,7 @@
 // Values must be independent. For dependent neighbours in time, use blocks (series.h).
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace sonde::engine::statistics {
@@ -14,15 +15,18 @@ struct RankTest {
                              // difference
   double pHigher = 1;        // … this high
   double p = 1;              // two-sided: twice the smaller, at most 1
-  bool exact = false;        // counts all splits of the values; else the normal approximation
+  double leastP = 1;   // the smallest p of any split of these values into samples of these sizes
+  bool exact = false;  // counts all splits of the values; else the normal approximation
 };
 
-// Exact, also with ties, for up to kExactValues values in total; beyond that approximate, corrected
-// for ties and continuity. For an empty sample every p is 1.
+// Exact, also with ties, if the number of all values times that of the smaller sample is at most
+// kExactWork: always for 40 values or fewer, and for 3 values against 300. One value is
+// compared exactly with any number. Else approximate, corrected for ties and continuity. For an
+// empty sample every p is 1.
 //
 // Source: H. B. Mann and D. R. Whitney, Ann. Math. Stat. 18 (1947); the count of all splits with
 // ties by B. Streitberg and J. Röhmel, "Exact distributions for permutation and rank tests" (1986).
-inline constexpr int kExactValues = 40;
+inline constexpr std::size_t kExactWork = 1000;
 RankTest mannWhitney(const std::vector<double>& first, const std::vector<double>& second);
 
 }  // namespace sonde::engine::statistics

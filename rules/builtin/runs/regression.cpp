@@ -81,17 +81,19 @@ bool isSlower(const diff::Row& row, double minEffect) {
          (!row.shown.change || *row.shown.change >= minEffect);
 }
 
+std::string intervalText(const diff::Row& row) {
+  return row.shown.low && row.shown.high
+             ? fmt::format(" ({:.3g} to {:.3g} %)", 100 * *row.shown.low, 100 * *row.shown.high)
+             : "";
+}
+
 Finding firedFor(const diff::Diff& result, const diff::Row& row, double minEffect) {
   Finding finding{entityOf(row.subject), outcomeOf(result, row, minEffect)};
   finding.outcome.verdict = Verdict::Fired;
-  const std::string interval =
-      row.shown.low && row.shown.high
-          ? fmt::format(" ({:.3g} to {:.3g} %)", 100 * *row.shown.low, 100 * *row.shown.high)
-          : "";
   finding.outcome.message = fmt::format(
       "{} slower than the baseline{}: {} instead of {}, {}, p = {:.2g}",
       row.shown.change ? fmt::format("{:.3g} %", 100 * *row.shown.change) : std::string("much"),
-      interval,
+      intervalText(row),
       msText(row.shown.b.ns),
       msText(row.shown.a.ns),
       sidesText(result),
@@ -105,6 +107,24 @@ std::string visibleText(const diff::Row& row) {
              : std::string("no slowdown at all would have been seen");
 }
 
+// The number of iterations after which ranks can show a difference.
+std::string neededText(const diff::Diff& result) {
+  constexpr std::size_t kFewest = 4;  // a side, if both have as many
+  const diff::Judgement judgement;
+  if (result.a.iterations < kFewest)
+    return "record at least four a side after the warm-up";
+  const std::size_t needed = diff::neededIterations(result.a.iterations, judgement);
+  if (result.b.iterations < needed)
+    return fmt::format(
+        "record at least {} of this run after the warm-up, better as many as the baseline has",
+        needed);
+  return "most of them last equally long, so record more";
+}
+
+bool mayBeSlower(const diff::Row& row, double minEffect) {
+  return row.shown.low.value_or(0) > 0 && (!row.shown.change || *row.shown.change >= minEffect);
+}
+
 // An iteration that did not become slower, if that could have been seen.
 Finding iterationFinding(const diff::Diff& result,
                          const diff::Row& row,
@@ -113,9 +133,16 @@ Finding iterationFinding(const diff::Diff& result,
   Finding finding{entityOf(row.subject), outcomeOf(result, row, minEffect)};
   Outcome& outcome = finding.outcome;
   if (row.verdict == diff::Verdict::TooFew) {
-    outcome.message = fmt::format(
-        "too few iterations to compare: {}; record at least four a side after the warm-up",
-        sidesText(result));
+    outcome.message =
+        fmt::format("too few iterations to compare: {}; {}", sidesText(result), neededText(result));
+    return finding;
+  }
+  if (row.excludesZero() && mayBeSlower(row, minEffect)) {
+    outcome.message =
+        fmt::format("perhaps slower{}, but {} ({}): record more iterations and runs a side",
+                    intervalText(row),
+                    diff::doubtText(row, diff::Judgement{}),
+                    sidesText(result));
     return finding;
   }
   const bool isSure =
@@ -198,7 +225,8 @@ RuleInfo regression() {
       "Compares the run with those of --baseline by the statistics of `sonde diff`, corrected for\n"
       "the number of tests. Fires for each subject that is significantly slower, by at least the\n"
       "share `min_effect`. The result for the iteration says how large a slowdown would have been\n"
-      "seen in four of five such comparisons. If that is more than `resolution`, the verdict is\n"
+      "seen in four of five such comparisons. If that is more than `resolution`, or the\n"
+      "interval of the change excludes 0, or there are too few iterations, the verdict is\n"
       "insufficient, not pass. Without --baseline it is insufficient, too.";
   info.hint =
       "compare the runs in detail, and look for what the change does in that operation; a busy "

@@ -266,6 +266,22 @@ TEST(Comparison, EnoughIterationsAreThoseThatCouldShowADifference) {
   EXPECT_FALSE(enoughIterations(1, 30, kJudgement));
 }
 
+TEST(Comparison, EnoughIterationsDifferByTheTestThatJudgesThem) {
+  for (const std::size_t a : {1U, 2U, 3U, 4U, 10U, 60U, 500U})
+    for (const std::size_t b : {1U, 2U, 5U, 38U, 39U, 270U, 1500U}) {
+      std::vector<double> low(a);
+      std::vector<double> high(b);
+      std::iota(low.begin(), low.end(), 100);
+      std::iota(high.begin(), high.end(), 5000);
+      const Comparison apart = compare({low}, {high}, kJudgement);
+      EXPECT_EQ(enoughIterations(a, b, kJudgement), apart.pRanks <= kJudgement.level)
+          << a << " and " << b;
+    }
+  EXPECT_EQ(neededIterations(30, kJudgement), 2U);
+  EXPECT_EQ(neededIterations(39, kJudgement), 1U);
+  EXPECT_EQ(neededIterations(4, kJudgement), 4U);
+}
+
 std::vector<RunCentre> centres(const std::vector<double>& values) {
   std::vector<RunCentre> side;
   for (const double value : values) {

@@ -110,6 +110,28 @@ TEST(MannWhitney, OfEqualOrMissingValuesProvesNothing) {
   EXPECT_EQ(mannWhitney({1}, {2}).p, 1);
 }
 
+TEST(MannWhitney, OneValueIsComparedExactlyWithAnyNumber) {
+  for (const int others : {5, 270, 5000}) {
+    const RankTest above = mannWhitney(upTo(others), {others + 1.0});
+    EXPECT_TRUE(above.exact);
+    EXPECT_NEAR(above.p, 2.0 / (others + 1), 1e-12) << others;
+    EXPECT_EQ(above.p, above.leastP);
+    EXPECT_NEAR(mannWhitney({0.0}, upTo(others)).p, 2.0 / (others + 1), 1e-12);
+  }
+  EXPECT_NEAR(mannWhitney(std::vector<double>(270, 10), {30}).p, 2.0 / 271, 1e-12);
+}
+
+TEST(MannWhitney, TheLeastPIsThatOfTheMostUnevenSplit) {
+  for (const auto& [few, many] : {std::pair(4, 4), std::pair(3, 300), std::pair(60, 70)}) {
+    std::vector<double> mixed = upTo(few, 0.5, 2);
+    EXPECT_DOUBLE_EQ(mannWhitney(mixed, upTo(many)).leastP,
+                     mannWhitney(upTo(few), upTo(many, few + 1)).p);
+  }
+  // One of ten values is not like the others.
+  std::vector<double> nine(9, 1);
+  EXPECT_EQ(mannWhitney({1, 1, 1, 1, 2}, {1, 1, 1, 1, 1}).leastP, 1);
+}
+
 TEST(Holm, RaisesWhatHolmsPaperRaises) {
   const std::vector<double> adjusted = holm({0.01, 0.04, 0.03, 0.005});
   ASSERT_EQ(adjusted.size(), 4U);

@@ -151,6 +151,45 @@ TEST_F(Regression, APassNeedsTheResolution) {
   EXPECT_EQ(judge(before, before)[0].outcome.verdict, Verdict::Insufficient);
 }
 
+std::vector<diff::RunTimes> runsOf(int runs, const std::vector<double>& iterations) {
+  std::vector<diff::RunTimes> all(static_cast<std::size_t>(runs));
+  for (diff::RunTimes& run : all) {
+    run.iterations = iterations.size();
+    run.ranks = 1;
+    run.times[diff::Subject{}] = iterations;
+  }
+  return all;
+}
+
+TEST_F(Regression, ASingleIterationThatLastsThreeTimesAsLongFires) {
+  const auto findings = judge(runsOf(5, std::vector<double>(54, 1e7)), runsOf(1, {3e7}));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].outcome.verdict, Verdict::Fired) << findings[0].outcome.message;
+}
+
+TEST_F(Regression, TooFewIterationsNameTheNumberThatIsNeeded) {
+  const auto findings = judge(runsOf(1, std::vector<double>(30, 1e7)), runsOf(1, {3e7}));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].outcome.verdict, Verdict::Insufficient);
+  EXPECT_THAT(findings[0].outcome.message, HasSubstr("record at least 2 of this run"));
+}
+
+TEST_F(Regression, ASlowdownThatRanksDoNotShowIsNoPass) {
+  // The fastest fifth became slower in all runs. All others are the same.
+  const auto side = [](double fast) {
+    std::vector<double> times;
+    for (int i = 0; i < 30; ++i)
+      times.push_back(i % 5 == 0 ? fast : 2e7 + 7e5 * i);
+    return runsOf(4, times);
+  };
+  const auto findings = judge(side(1e7), side(1.2e7));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].outcome.verdict, Verdict::Insufficient);
+  EXPECT_THAT(
+      findings[0].outcome.message,
+      HasSubstr("perhaps slower (20 to 20 %), but the ranks of the iterations do not show"));
+}
+
 TEST_F(Regression, WhatOneSideLacksIsNoSlowdown) {
   auto before = constant(1e8);
   auto now = constant(1e8);
