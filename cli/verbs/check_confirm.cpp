@@ -9,7 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <system_error>
+#include <variant>
 
 namespace sonde::cli {
 namespace {
@@ -30,12 +33,64 @@ bool isToConfirm(const CheckResult& result, const Configuration& configuration) 
 }
 
 // nullptr: the second run has no result for the rule and entity.
-const CheckResult* sameIn(const CheckReport& report, const CheckResult& result) {
+const CheckResult* resultIn(const CheckReport& report,
+                            const std::string& rule,
+                            const std::string& entity) {
   const auto same =
       std::find_if(report.results.begin(), report.results.end(), [&](const CheckResult& each) {
-        return each.rule == result.rule && each.entity == result.entity;
+        return each.rule == rule && each.entity == entity;
       });
   return same == report.results.end() ? nullptr : &*same;
+}
+
+// The result that stands for the same entity. `regression` names only operations that are slower,
+// so its iteration stands for those that it leaves out.
+const CheckResult* sameIn(const CheckReport& report, const CheckResult& result) {
+  const CheckResult* const same = resultIn(report, result.rule, result.entity);
+  if (same != nullptr || result.rule != "regression")
+    return same;
+  constexpr std::string_view kRank = "rank ";
+  const std::size_t colon = result.entity.find(": ");
+  const bool isOfRank = result.entity.starts_with(kRank) && colon != std::string::npos;
+  return resultIn(report,
+                  result.rule,
+                  (isOfRank ? result.entity.substr(0, colon + 2) : std::string()) + "iteration");
+}
+
+std::optional<double> detectableIn(const CheckResult& result) {
+  const auto found = result.outcome.evidence.find("detectable");
+  if (found == result.outcome.evidence.end())
+    return std::nullopt;
+  const double* const number = std::get_if<double>(&found->second);
+  return number == nullptr ? std::nullopt : std::optional(*number);
+}
+
+// The meaning of the second run for a finding of the first one.
+struct Confirmation {
+  bool counts = true;
+  std::string text;  // "passes in the run of --confirm (…)"
+};
+
+Confirmation confirmationOf(const CheckResult& first, const CheckResult* second) {
+  if (second == nullptr)
+    return {true, "has no result in the run of --confirm, so it could not be confirmed"};
+  const std::string& message = second->outcome.message;
+  if (second->outcome.verdict == rules::Verdict::Fired && second->entity == first.entity)
+    return {true, fmt::format("fired again in the run of --confirm ({})", message)};
+  if (second->outcome.verdict != rules::Verdict::Pass)
+    return {true,
+            fmt::format("is {} in the run of --confirm ({}), so it could not be confirmed",
+                        rules::wordOf(second->outcome.verdict),
+                        message)};
+  const std::optional<double> detectable = detectableIn(*second);
+  if (second->entity == first.entity && detectable && first.outcome.value &&
+      *detectable > *first.outcome.value)
+    return {true,
+            fmt::format("is pass in the run of --confirm ({}), in which {:.3g} % would not have "
+                        "been seen, so it could not be confirmed",
+                        message,
+                        100 * *first.outcome.value)};
+  return {false, fmt::format("is pass in the run of --confirm ({})", message)};
 }
 
 // Returns the wait status.
@@ -99,18 +154,14 @@ void confirmBy(const CheckReport& second, const Configuration& configuration, Ch
   for (CheckResult& result : report.results) {
     if (!isToConfirm(result, configuration))
       continue;
-    const CheckResult* const same = sameIn(second, result);
-    const std::string_view verdict =
-        same == nullptr ? "not fired" : rules::wordOf(same->outcome.verdict);
-    const bool isConfirmed = same != nullptr && same->outcome.verdict == rules::Verdict::Fired;
-    report.notes.push_back(fmt::format("{} {} fired, and {} in the run of --confirm{}: {}",
+    const Confirmation confirmation = confirmationOf(result, sameIn(second, result));
+    report.notes.push_back(fmt::format("{} {} fired, and {}: {}",
                                        result.rule,
                                        result.entity,
-                                       isConfirmed ? "fired again" : fmt::format("is {}", verdict),
-                                       same == nullptr ? "" : " (" + same->outcome.message + ")",
-                                       isConfirmed ? "it counts" : "it does not count"));
-    if (!isConfirmed)
-      result.suppressed = fmt::format("not confirmed by a second run, which is {}", verdict);
+                                       confirmation.text,
+                                       confirmation.counts ? "it counts" : "it does not count"));
+    if (!confirmation.counts)
+      result.suppressed = "not confirmed by a second run, which is pass";
   }
 }
 

@@ -1,4 +1,4 @@
-// `sonde check --confirm`: a finding about speed counts only if a second run shows it, too. Plain
+// `sonde check --confirm`: a finding about speed does not count if a second run passes. Plain
 // functions; the verb's thread.
 #pragma once
 
@@ -17,8 +17,9 @@ bool needsConfirmation(const rules::CheckReport& report, const rules::Configurat
 // stderr. Io: it cannot be started, fails, or leaves no file there.
 Result<void> runConfirmation(const std::string& command, const std::filesystem::path& trace);
 
-// Findings of `report` that needed a confirmation and did not fire in `second` are suppressed.
-// Adds both verdicts as notes.
+// Suppresses findings of `report` that needed a confirmation if the same rule passes for the same
+// entity in `second`, which could have seen them. Any other verdict, and none, confirms nothing:
+// the finding counts. Adds both verdicts as notes.
 void confirmBy(const rules::CheckReport& second,
                const rules::Configuration& configuration,
                rules::CheckReport& report);

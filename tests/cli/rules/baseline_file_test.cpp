@@ -1,4 +1,6 @@
 // `sonde baseline` and its files, and confirmations, by the built program.
+#include "cli/verbs/check_confirm.h"
+#include "rules/configuration/configuration.h"
 #include "tests/cli/rules/baseline_fixture.h"
 
 #include <filesystem>
@@ -173,6 +175,60 @@ TEST_F(BaselineVerb, AConfirmationDecidesWhetherASlowdownCounts) {
   EXPECT_THAT(isFast["notes"].dump(),
               AllOf(HasSubstr("is pass in the run of --confirm (not slower than the baseline"),
                     HasSubstr("it does not count")));
+}
+
+TEST_F(BaselineVerb, ASecondRunWithTooLittleDataTakesNoFindingBack) {
+  writeRuns("before", 5, 0);
+  const std::string now = writeRun("now.sonde", 12 * kMs);
+  const std::string without = writeRun("without.sonde", 2 * kMs);
+  change(without, "DELETE FROM iteration");
+  const json report = check({now,
+                             "--rules",
+                             rules(kError),
+                             "--baseline",
+                             folder_ / "before",
+                             "--confirm",
+                             "cp '" + without + "' \"$SONDE_CONFIRM\""},
+                            1);
+  EXPECT_EQ(report["verdict"], "fired");
+  EXPECT_EQ(resultOf(report, "iteration")["suppressed"], nullptr) << report.dump(1);
+  EXPECT_THAT(report["notes"].dump(),
+              AllOf(HasSubstr("insufficient in the run of --confirm"),
+                    HasSubstr("could not be confirmed: it counts")));
+}
+
+// Judges by hand: the verdicts of the second run for a rule that fired in the first one.
+TEST(Confirmation, OnlyAPassThatCouldHaveSeenItTakesAFindingBack) {
+  const rules::Configuration configuration =
+      test::must(rules::defaultConfiguration("performance", true));
+  const auto reportOf = [](const std::string& entity, rules::Verdict verdict, double detectable) {
+    rules::CheckReport report;
+    rules::CheckResult& result = report.results.emplace_back();
+    result.rule = "regression";
+    result.severity = rules::Severity::Error;
+    result.entity = entity;
+    result.outcome.verdict = verdict;
+    result.outcome.value = 0.04;
+    result.outcome.evidence["detectable"] = detectable;
+    return report;
+  };
+  const auto counts = [&](const std::string& entity, const rules::CheckReport& second) {
+    rules::CheckReport first = reportOf(entity, rules::Verdict::Fired, 0.01);
+    confirmBy(second, configuration, first);
+    EXPECT_EQ(first.notes.size(), 1U);
+    return first.results[0].counts();
+  };
+  using rules::Verdict;
+  EXPECT_FALSE(counts("iteration", reportOf("iteration", Verdict::Pass, 0.02)));
+  EXPECT_TRUE(counts("iteration", reportOf("iteration", Verdict::Pass, 0.08)));
+  for (const Verdict verdict :
+       {Verdict::Fired, Verdict::Insufficient, Verdict::Skipped, Verdict::Error})
+    EXPECT_TRUE(counts("iteration", reportOf("iteration", verdict, 0.02)));
+  EXPECT_TRUE(counts("iteration", {}));
+  EXPECT_FALSE(counts("operation forward", reportOf("iteration", Verdict::Pass, 0.08)));
+  EXPECT_TRUE(counts("operation forward", reportOf("iteration", Verdict::Fired, 0.02)));
+  EXPECT_TRUE(counts("operation forward", reportOf("rank 1: iteration", Verdict::Pass, 0.02)));
+  EXPECT_FALSE(counts("rank 1: operation x", reportOf("rank 1: iteration", Verdict::Pass, 0.02)));
 }
 
 TEST_F(BaselineVerb, AConfirmationThatFailsEndsWithThree) {
