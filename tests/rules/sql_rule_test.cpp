@@ -114,6 +114,33 @@ TEST_F(SqlRules, AHugeValueIsAnError) {
   EXPECT_NE(results[0].outcome.verdict, Verdict::Pass);
 }
 
+TEST_F(SqlRules, ALongValueIsAnErrorBeforeAFunctionGetsIt) {
+  kernels();
+  for (const char* sql :
+       {"SELECT instr(hex(zeroblob(1900000)), hex(zeroblob(950000)) || '1') AS value",
+        "SELECT length(replace(hex(zeroblob(32000)), '0', '00')) AS value",
+        "SELECT length(zeroblob(65537)) AS value"}) {
+    const auto results = judge(std::string("[sql.a]\nquery = \"") + sql + "\"\n");
+    ASSERT_THAT(results, SizeIs(1));
+    EXPECT_EQ(results[0].outcome.verdict, Verdict::Error) << sql;
+    EXPECT_THAT(results[0].outcome.message, HasSubstr("longer than the 65536 bytes")) << sql;
+  }
+  const auto fits = judge("[sql.a]\nquery = \"SELECT length(hex(zeroblob(32000))) AS value\"\n");
+  EXPECT_EQ(fits[0].outcome.verdict, Verdict::Fired);
+}
+
+// Each call is short, but a hundred thousand of them are not.
+TEST_F(SqlRules, SlowFunctionsEndAtTheLimit) {
+  kernels();
+  const auto results = judge(
+      "[sql.a]\nquery = \"WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT "
+      "100000) SELECT sum(instr(hex(zeroblob(30000)), hex(zeroblob(15000)) || x)) AS value FROM "
+      "n\"\ntime_limit_s = 0.2\n");
+  ASSERT_THAT(results, SizeIs(1));
+  EXPECT_EQ(results[0].outcome.verdict, Verdict::Error);
+  EXPECT_THAT(results[0].outcome.message, HasSubstr("took longer than 0.2 s"));
+}
+
 TEST_F(SqlRules, ManyRowsAreCut) {
   kernels();
   const auto results = judge(

@@ -13,8 +13,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookEvery = 20'000;         // instructions of SQLite's machine
-constexpr int kLargestValue = 16'000'000;  // bytes
+// Instructions of SQLite's machine between two looks at the time. Few, because each may call a
+// function that takes a tenth of a second.
+constexpr int kLookEvery = 50;
+constexpr int kLongestPattern = 1000;  // bytes of a pattern of LIKE and GLOB
 constexpr std::string_view kForbidden[] = {"load_extension", "fts3_tokenizer"};
 
 int allowReading(void*, int action, const char*, const char* name, const char*, const char*) {
@@ -40,13 +42,15 @@ int isOver(void* until) {
 // While it exists, statements of the connection can only read, and not for longer than the limit.
 class Guard {
  public:
-  Guard(sqlite3* handle, std::chrono::milliseconds limit)
-      : handle_(handle), until_(Clock::now() + limit) {
+  Guard(sqlite3* handle, const UserQuery& query)
+      : handle_(handle), until_(Clock::now() + query.limit) {
     sqlite3_set_authorizer(handle_, allowReading, nullptr);
     sqlite3_progress_handler(handle_, kLookEvery, isOver, &until_);
-    largest_ = sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kLargestValue);
+    largest_ = sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, query.largestValueBytes);
+    pattern_ = sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kLongestPattern);
   }
   ~Guard() {
+    sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern_);
     sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, largest_);
     sqlite3_progress_handler(handle_, 0, nullptr, nullptr);
     sqlite3_set_authorizer(handle_, nullptr, nullptr);
@@ -55,11 +59,13 @@ class Guard {
   Guard& operator=(const Guard&) = delete;
 
   bool isLate() const { return Clock::now() >= until_; }
+  bool isTooLong() const { return sqlite3_errcode(handle_) == SQLITE_TOOBIG; }
 
  private:
   sqlite3* handle_;
   Clock::time_point until_;
   int largest_ = 0;
+  int pattern_ = 0;
 };
 
 Result<void> bindAll(Statement& statement, const UserQuery& query) {
@@ -95,14 +101,19 @@ Result<Statement> prepareReading(const Database& trace, const UserQuery& query) 
 Result<void> runUserQuery(const Database& trace,
                           const UserQuery& query,
                           const std::function<Result<void>(const Statement&)>& each) {
-  const Guard guard(trace.handle(), query.limit);
+  const Guard guard(trace.handle(), query);
   SONDE_TRY_ASSIGN(Statement statement, prepareReading(trace, query));
   for (;;) {
     const Result<bool> row = statement.step();
-    if (!row && guard.isLate())
+    if (guard.isLate())
       return Error{ErrorCode::Busy,
                    fmt::format("the statement took longer than {:g} s",
                                std::chrono::duration<double>(query.limit).count())};
+    if (!row && guard.isTooLong())
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("a text, blob or row is longer than the {} bytes that statements of "
+                               "rules may use: shorten it, for example by substr()",
+                               query.largestValueBytes)};
     if (!row)
       return row.error();
     if (!*row)
@@ -115,7 +126,7 @@ Result<void> checkUserQuery(const UserQuery& query) {
   SONDE_TRY_ASSIGN(Database empty, Database::inMemory());
   SONDE_TRY(empty.exec(tablesSql()));
   SONDE_TRY(empty.exec(viewsSql()));
-  const Guard guard(empty.handle(), query.limit);
+  const Guard guard(empty.handle(), query);
   const auto statement = prepareReading(empty, query);
   return statement ? Result<void>() : statement.error();
 }

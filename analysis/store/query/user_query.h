@@ -20,14 +20,16 @@ struct UserQuery {
   // By name, without the ':' that the statement writes before it.
   std::map<std::string, std::variant<std::int64_t, double, std::string>> parameters;
   std::chrono::milliseconds limit{10'000};
+  // The longest text or blob, and row of a table, in bytes. SQLite looks at the time only between
+  // its instructions, and one call of instr() or replace() takes time by the square of its lengths.
+  int largestValueBytes = 64 * 1024;
 };
 
 // Calls `each` with the statement at each row; stops at its first error. Whatever is no reading of
-// tables and views is refused: ATTACH, pragmas, transactions, extensions. Texts and blobs beyond 16
-// MB are refused, too.
+// tables and views is refused: ATTACH, pragmas, transactions, extensions.
 //
-// InvalidArgument: the statement is wrong, is no SELECT, or has a parameter without a value.
-// Busy: it took longer than the limit.
+// InvalidArgument: the statement is wrong, is no SELECT, has a parameter without a value, or makes
+// or reads a value that is too long. Busy: it took longer than the limit.
 Result<void> runUserQuery(const Database& trace,
                           const UserQuery& query,
                           const std::function<Result<void>(const Statement&)>& each);
