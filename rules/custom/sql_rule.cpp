@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace sonde::rules {
@@ -13,6 +15,7 @@ using store::ColumnType;
 using store::Statement;
 
 constexpr std::size_t kMostFindings = 100;
+constexpr std::size_t kShownLetters = 40;  // of a wrong value
 
 EvidenceValue cellOf(const Statement& row, int column) {
   if (row.columnType(column) == ColumnType::Integer)
@@ -30,8 +33,51 @@ std::string textOf(const EvidenceValue& value) {
   return std::get<std::string>(value);
 }
 
+Error wrongColumn(const Statement& row, int column, std::string_view expected) {
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("column '{}' of a row is '{}': {}",
+                           row.columnName(column),
+                           row.text(column).substr(0, kShownLetters),
+                           expected)};
+}
+
+// 0 if it is NULL.
+Result<double> numberOf(const Statement& row, int column) {
+  const ColumnType type = row.columnType(column);
+  const bool isNumber =
+      type == ColumnType::Integer || type == ColumnType::Real || type == ColumnType::Null;
+  if (!isNumber || !std::isfinite(row.real(column)))
+    return wrongColumn(row, column, "a finite number is expected");
+  return row.real(column);
+}
+
+Result<EvidenceValue> evidenceOf(const Statement& row, int column) {
+  if (row.columnType(column) == ColumnType::Real)
+    SONDE_TRY(numberOf(row, column));
+  return cellOf(row, column);
+}
+
+Result<void> readColumn(const Statement& row, int column, Finding& finding) {
+  Outcome& outcome = finding.outcome;
+  const std::string name = row.columnName(column);
+  if (name == "entity") {
+    finding.entity = row.text(column);
+    if (finding.entity.empty())
+      return wrongColumn(row, column, "a text that is not empty is expected, or NULL for the job");
+  } else if (name == "message") {
+    outcome.message = row.text(column);
+  } else if (name == "value") {
+    SONDE_TRY_ASSIGN(outcome.value, numberOf(row, column));
+  } else if (name == "threshold") {
+    SONDE_TRY_ASSIGN(outcome.threshold, numberOf(row, column));
+  } else {
+    SONDE_TRY_ASSIGN(outcome.evidence[name], evidenceOf(row, column));
+  }
+  return {};
+}
+
 // A finding of one row.
-Finding findingOf(const Statement& row, const std::string& summary) {
+Result<Finding> findingOf(const Statement& row, const std::string& summary) {
   Finding finding{"job", {}};
   Outcome& outcome = finding.outcome;
   outcome.verdict = Verdict::Fired;
@@ -40,17 +86,8 @@ Finding findingOf(const Statement& row, const std::string& summary) {
   for (int i = 0; i < row.columnCount(); ++i) {
     if (row.isNull(i))
       continue;
+    SONDE_TRY(readColumn(row, i, finding));
     const std::string name = row.columnName(i);
-    if (name == "entity")
-      finding.entity = row.text(i);
-    else if (name == "message")
-      outcome.message = row.text(i);
-    else if (name == "value")
-      outcome.value = row.real(i);
-    else if (name == "threshold")
-      outcome.threshold = row.real(i);
-    else
-      outcome.evidence[name] = cellOf(row, i);
     if (name != "entity" && name != "message")
       shown.push_back(fmt::format("{} {}", name, textOf(cellOf(row, i))));
   }
@@ -75,8 +112,10 @@ Result<bool> hasData(const store::Database& trace, const SqlRule& rule) {
   bool isFirst = true;
   bool has = false;
   SONDE_TRY(store::runUserQuery(trace, query, [&](const Statement& row) -> Result<void> {
-    if (std::exchange(isFirst, false))
-      has = row.real(0) != 0;
+    if (std::exchange(isFirst, false)) {
+      SONDE_TRY_ASSIGN(const double first, numberOf(row, 0));
+      has = first != 0;
+    }
     return {};
   }));
   return has;
@@ -91,10 +130,12 @@ Result<std::vector<Finding>> judgeSql(const SqlRule& rule, const store::Database
   std::vector<Finding> findings;
   std::size_t more = 0;
   SONDE_TRY(store::runUserQuery(trace, rule.query, [&](const Statement& row) -> Result<void> {
-    if (findings.size() < kMostFindings)
-      findings.push_back(findingOf(row, rule.summary));
-    else
+    if (findings.size() == kMostFindings) {
       ++more;
+      return {};
+    }
+    SONDE_TRY_ASSIGN(Finding finding, findingOf(row, rule.summary));
+    findings.push_back(std::move(finding));
     return {};
   }));
   if (findings.empty())

@@ -129,6 +129,29 @@ TEST_F(SqlRules, ALongValueIsAnErrorBeforeAFunctionGetsIt) {
   EXPECT_EQ(fits[0].outcome.verdict, Verdict::Fired);
 }
 
+TEST_F(SqlRules, ACellThatIsNoNumberOrNoNameIsAnErrorOfItsColumn) {
+  kernels();
+  for (const auto& [sql, message] :
+       {std::pair("'abc' AS value", "column 'value' of a row is 'abc': a finite number"),
+        std::pair("9e999 AS value", "column 'value' of a row is 'Inf': a finite number"),
+        std::pair("1 AS value, x'41' AS threshold", "column 'threshold' of a row is 'A'"),
+        std::pair("-9e999 AS other", "column 'other' of a row is '-Inf'"),
+        std::pair("'' AS entity, 1 AS value", "column 'entity' of a row is '': a text")}) {
+    const auto results = judge(std::string("[sql.a]\nquery = \"SELECT ") + sql + "\"\n");
+    ASSERT_THAT(results, SizeIs(1));
+    EXPECT_EQ(results[0].outcome.verdict, Verdict::Error) << sql;
+    EXPECT_THAT(results[0].outcome.message, HasSubstr(message));
+  }
+  const auto results = judge(
+      "[sql.a]\nquery = \"SELECT NULL AS value, NULL AS entity, 'abc' AS other\"\nrequires = "
+      "\"SELECT 1\"\n");
+  EXPECT_EQ(results[0].outcome.verdict, Verdict::Fired);
+  EXPECT_EQ(results[0].entity, "job");
+  EXPECT_EQ(
+      judge("[sql.a]\nquery = \"SELECT 1\"\nrequires = \"SELECT 'abc'\"\n")[0].outcome.verdict,
+      Verdict::Error);
+}
+
 // Each call is short, but a hundred thousand of them are not.
 TEST_F(SqlRules, SlowFunctionsEndAtTheLimit) {
   kernels();
