@@ -1,3 +1,4 @@
+#include "analysis/store/communication_kernels.h"
 #include "base/spawned.h"
 #include "base/whole_file.h"
 #include "cli/shell/command.h"
@@ -219,6 +220,7 @@ Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& confi
   SONDE_TRY_ASSIGN(const std::unique_ptr<rules::Baselines> baselines,
                    openBaselines(baseline, traces));
   SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces));
+  SONDE_TRY(store::addCommunicationPatterns(job.database(), configuration.communication));
   const ProgressBar bar(name());
   SONDE_TRY_ASSIGN(
       rules::CheckReport report,

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/merge/merge.h"
 #include "analysis/engine/recent/recent_trace.h"
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/database.h"
 #include "analysis/store/trace_file.h"
 #include "base/spawned.h"
@@ -211,7 +212,8 @@ Result<void> JobWatch::judge(Scope& scope) {
   SONDE_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());
   const fs::path joined = folder.path() / "job.sonde";
   SONDE_TRY(engine::merge::merge({parts, joined}));
-  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(joined));
+  SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(joined));
+  SONDE_TRY(store::addCommunicationPatterns(trace, options_.rules.communication));
   SONDE_TRY_ASSIGN(const rules::CheckReport found, rules::check(trace, scope.rules));
   for (const rules::CheckResult& result : found.results)
     if (firings_.begins(result))

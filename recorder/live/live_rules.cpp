@@ -1,5 +1,6 @@
 #include "recorder/live/live_rules.h"
 
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/database.h"
 #include "recorder/spool/host_clock.h"
 
@@ -103,7 +104,7 @@ void LiveRules::work(Lane& lane) {
     }
     if (!trace) {
       auto opened = store::Database::open(options_.part, store::Access::ReadOnly);
-      if (!opened)
+      if (!opened || !store::addCommunicationPatterns(*opened, options_.rules.communication))
         continue;  // the drainer has not created it yet, or creates it anew
       trace.emplace(*std::move(opened));
       facts.emplace(*trace);

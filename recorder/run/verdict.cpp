@@ -1,5 +1,6 @@
 #include "recorder/run/verdict.h"
 
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/trace_file.h"
 #include "rules/reporters/reporters.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 Result<rules::CheckReport> checkTrace(const std::filesystem::path& path,
                                       const rules::Configuration& configuration) {
-  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+  SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(path));
+  SONDE_TRY(store::addCommunicationPatterns(trace, configuration.communication));
   return rules::check(trace, configuration);
 }
 

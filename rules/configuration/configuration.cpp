@@ -73,6 +73,41 @@ std::optional<ParameterValue> parameterOf(const toml::node& node) {
   return std::nullopt;
 }
 
+Result<std::vector<std::string>> patternsIn(const toml::node& kernels, const std::string& path) {
+  const auto wrong = [&](const toml::node& node) {
+    return at(path,
+              node.source(),
+              "'kernels' must be a list of strings: write kernels = [\"my_allreduce*\"]");
+  };
+  const toml::array* const list = kernels.as_array();
+  if (list == nullptr)
+    return wrong(kernels);
+  std::vector<std::string> patterns;
+  for (const toml::node& node : *list) {
+    const auto* const text = node.as_string();
+    if (text == nullptr || text->get().empty())
+      return wrong(node);
+    patterns.push_back(text->get());
+  }
+  return patterns;
+}
+
+// The patterns of [communication]; empty without the table.
+Result<std::vector<std::string>> communicationIn(const toml::table& file, const std::string& path) {
+  std::vector<std::string> patterns;
+  const toml::node* const table = file.get(kCommunication);
+  if (table == nullptr)
+    return patterns;
+  if (!table->is_table())
+    return at(path, table->source(), "'communication' must be a table: write [communication]");
+  for (const auto& [key, node] : *table->as_table()) {
+    if (key.str() != "kernels")
+      return at(path, key.source(), fmt::format("unknown key '{}': use kernels", key.str()));
+    SONDE_TRY_ASSIGN(patterns, patternsIn(node, path));
+  }
+  return patterns;
+}
+
 class Reader {
  public:
   Reader(const std::string& path, std::string_view profile)
@@ -307,6 +342,7 @@ Result<Configuration> Reader::read(const toml::table& file) const {
             [](const auto& a, const auto& b) { return a.info->name < b.info->name; });
   SONDE_TRY_ASSIGN(configuration.suppressions, readSuppressions(file));
   SONDE_TRY_ASSIGN(configuration.stop, readStop(file));
+  SONDE_TRY_ASSIGN(configuration.communication, communicationIn(file, path_));
   return configuration;
 }
 
@@ -316,25 +352,6 @@ Result<toml::table> parseToml(std::string_view text, const std::string& path) {
   } catch (const toml::parse_error& error) {
     return at(path, error.source(), fmt::format("{}: correct the TOML there", error.description()));
   }
-}
-
-Result<std::vector<std::string>> patternsIn(const toml::node& kernels, const std::string& path) {
-  const auto wrong = [&](const toml::node& node) {
-    return at(path,
-              node.source(),
-              "'kernels' must be a list of strings: write kernels = [\"my_allreduce*\"]");
-  };
-  const toml::array* const list = kernels.as_array();
-  if (list == nullptr)
-    return wrong(kernels);
-  std::vector<std::string> patterns;
-  for (const toml::node& node : *list) {
-    const auto* const text = node.as_string();
-    if (text == nullptr || text->get().empty())
-      return wrong(node);
-    patterns.push_back(text->get());
-  }
-  return patterns;
 }
 
 }  // namespace
@@ -348,21 +365,12 @@ Result<std::vector<std::string>> readCommunication(const std::string& path) {
                  fmt::format("cannot read {}: give --config a file that exists", path)};
   SONDE_TRY_ASSIGN(const toml::table file, parseToml(text.str(), path));
   for (const auto& [key, node] : file)
-    if (key.str() != "rules" && key.str() != kCommunication)
+    if (!isTable(key.str()))
       return at(
           path, key.source(), fmt::format("unknown table '{}': use [communication]", key.str()));
-  const toml::node* const table = file.get(kCommunication);
-  if (table == nullptr)
+  if (!file.contains(kCommunication))
     return at(path, toml::source_position{1, 1}, "there is no table [communication]: add one");
-  if (!table->is_table())
-    return at(path, table->source(), "'communication' must be a table: write [communication]");
-  std::vector<std::string> patterns;
-  for (const auto& [key, node] : *table->as_table()) {
-    if (key.str() != "kernels")
-      return at(path, key.source(), fmt::format("unknown key '{}': use kernels", key.str()));
-    SONDE_TRY_ASSIGN(patterns, patternsIn(node, path));
-  }
-  return patterns;
+  return communicationIn(file, path);
 }
 
 Result<Configuration> defaultConfiguration(std::string_view profile, bool hasBaseline) {

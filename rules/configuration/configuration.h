@@ -36,7 +36,7 @@ namespace sonde::rules {
 Result<Configuration> defaultConfiguration(std::string_view profile, bool hasBaseline = false);
 
 // The patterns of [communication] kernels = ["my_allreduce*"]: names of kernels that communicate.
-// Ignores [rules]. Errors as readConfiguration().
+// Ignores all other tables of a rules file. Errors as readConfiguration().
 Result<std::vector<std::string>> readCommunication(const std::string& path);
 
 // InvalidArgument, with "FILE:LINE:COLUMN: what: what to do": the file has something invalid.

@@ -43,6 +43,8 @@ struct Configuration {
   std::vector<Suppression> suppressions;
   StopSettings stop{};
   OwnedRules custom{};  // owns those of `rules` that users wrote
+  // Patterns of [communication]. Apply them by store::addCommunicationPatterns().
+  std::vector<std::string> communication{};
 };
 
 struct CheckResult {

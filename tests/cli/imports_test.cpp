@@ -133,6 +133,26 @@ TEST_F(Imports, UsersNameKernelsThatCommunicate) {
   EXPECT_THAT(sonde({"breakdown", kept}).out, Not(HasSubstr("compute")));
 }
 
+TEST_F(Imports, AnyRulesFileNamesKernelsThatCommunicate) {
+  const std::string trace = import({torch(0)});
+  const std::string rules = folder_ / "rules.toml";
+  const std::string without =
+      "[rules]\ncommunication-bound = 'warning'\n[stop]\ngrace_s = 1\n[sql.own]\nquery = 'SELECT "
+      "1'\n[[suppress]]\nrule = 'own'\nreason = 'known'\nuntil = 2099-01-31\n";
+  const std::string with = without + "[communication]\nkernels = ['gemm']\n";
+  const auto share = [&](const std::string& text) {
+    test::writeText(rules, text);
+    const json report = jsonOf(sonde({"check", trace, "--rules", rules, "--format", "json"}));
+    for (const json& result : report["results"])
+      if (result["rule"] == "communication-bound" && result["value"].is_number())
+        return result["value"].get<double>();
+    return 0.0;
+  };
+  const double few = share(without);
+  EXPECT_LT(few, 0.8 * share(with));
+  EXPECT_EQ(sonde({"report", trace, "--config", rules}).status, 0);
+}
+
 TEST_F(Imports, WhatIsWrongWithPatternsIsSaidWithItsPlace) {
   const std::string trace = import({torch(0)});
   const std::string config = folder_ / "sonde.toml";
