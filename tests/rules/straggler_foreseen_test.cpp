@@ -51,6 +51,25 @@ class StragglerForeseen : public test::RuleTrace {
   }
 };
 
+class StragglerRule : public test::RuleTrace {};
+
+TEST_F(StragglerRule, WithoutTwoRanksCannotApply) {
+  const CheckResult none = judge("straggler");
+  EXPECT_EQ(none.outcome.verdict, Verdict::Skipped) << none.outcome.message;
+  EXPECT_THAT(none.outcome.message, HasSubstr("give the traces of all ranks"));
+}
+
+TEST_F(StragglerRule, OfOneRankThatRecordedNoWorkCannotApply) {
+  rank(0);
+  EXPECT_EQ(verdict("straggler"), Verdict::Skipped);
+}
+
+TEST_F(StragglerRule, OfTwoRanksThatRecordedNoWorkHasTooLittleData) {
+  for (const std::int64_t number : {0, 1})
+    step(rank(number), 0, {0, 1000});
+  EXPECT_EQ(verdict("straggler"), Verdict::Insufficient);
+}
+
 TEST_F(StragglerForeseen, NamesTheRankThatIsBehindTheOthers) {
   add(0, 6, {.ended = 3, .elapsed = 1100});
   add(1, 6, {.ended = 1, .elapsed = 1100});

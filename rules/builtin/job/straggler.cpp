@@ -1,5 +1,6 @@
 #include "rules/builtin/job/job_rules.h"
 #include "rules/facts/graph_facts.h"
+#include "rules/facts/job_facts.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,8 @@ Result<std::vector<Finding>> judgeStraggler(Facts& facts, const Parameters& para
   SONDE_TRY_ASSIGN(const GraphFacts* const graph, facts.of<GraphFacts>());
   whole.outcome.samples = static_cast<std::int64_t>(graph->steps);
   whole.outcome.threshold = parameters.real("max_share");
-  if (graph->ranks == 1) {
+  SONDE_TRY_ASSIGN(const RankList* const list, facts.of<RankList>());
+  if (graph->ranks == 1 || list->ranks.size() < 2) {
     whole.outcome.verdict = Verdict::Skipped;
     whole.outcome.message = "the trace has one rank: give the traces of all ranks of the job";
     return std::vector{std::move(whole)};
