@@ -335,7 +335,12 @@ Result<Configuration> Reader::read(const toml::table& file) const {
     if (rule.severity != Severity::Off)
       configuration.rules.push_back(std::move(rule));
   }
-  if (const toml::node* const sql = file.get(kSql))
+  const toml::node* const sql = file.get(kSql);
+  if (rules->empty() && (sql == nullptr || (sql->is_table() && sql->as_table()->empty())))
+    return at(path_,
+              file.contains(kRules) ? rules->source().begin : toml::source_position{1, 1},
+              "the file has no rule: add one to [rules], such as step-outlier = \"warning\"");
+  if (sql != nullptr)
     SONDE_TRY(readSqlTables(*sql, path_, fallback_, configuration));
   std::sort(configuration.rules.begin(),
             configuration.rules.end(),

@@ -49,6 +49,15 @@ TEST(Configuration, AProfileChoosesItsRulesAndTheirSeverity) {
   EXPECT_FALSE(defaultConfiguration("cl"));
 }
 
+TEST(Configuration, AFileWithoutARuleIsRefused) {
+  EXPECT_THAT(errorOf("[rules]\n"), StartsWith("sonde.toml:1:1: the file has no rule: add one"));
+  EXPECT_THAT(errorOf("\n[rules]\n[sql]\n[stop]\ngrace_s = 1\n"),
+              StartsWith("sonde.toml:2:1: the file has no rule"));
+  EXPECT_THAT(errorOf("[sql]\n"), StartsWith("sonde.toml:1:1: the file has no rule"));
+  EXPECT_TRUE(parseConfiguration("[rules]\nhang = \"off\"\n", "f", "")) << "named, and off";
+  EXPECT_TRUE(parseConfiguration("[sql.a]\nquery = \"SELECT 1\"\n", "f", ""));
+}
+
 TEST(Configuration, AnAliasNamesARuleToo) {
   const auto configuration = parseConfiguration("[rules]\nStepOutlier = \"error\"\n", "f", "");
   ASSERT_TRUE(configuration);
