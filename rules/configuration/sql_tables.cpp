@@ -139,6 +139,13 @@ Result<void> readSqlTables(const toml::node& sql,
     return at(path, sql.source(), "'sql' must be a table of rules: write [sql.NAME]");
   const SqlReader reader(path, fallback);
   for (const auto& [key, node] : *sql.as_table()) {
+    const bool isOfPlugin = std::any_of(configuration.custom.begin(),
+                                        configuration.custom.end(),
+                                        [&](const auto& rule) { return rule->name == key.str(); });
+    if (isOfPlugin)
+      return at(path,
+                key.source(),
+                fmt::format("'{}' is also a rule of a plugin: give one another name", key.str()));
     std::shared_ptr<const RuleInfo> owner;
     SONDE_TRY_ASSIGN(ConfiguredRule rule, reader.read(key, node, owner));
     if (rule.severity == Severity::Off)

@@ -64,6 +64,17 @@ TEST_F(RulePlugin, JudgesByTheExample) {
   EXPECT_EQ(none["verdict"], "skipped");
 }
 
+TEST_F(RulePlugin, ARuleInSqlCannotHaveItsName) {
+  for (const char* named : {"long-checkpoints = \"error\"", "hang = \"off\""}) {
+    const std::string rules = rulesFile(
+        kCheckpoints, std::string(named) + "\n[sql.long-checkpoints]\nquery = \"SELECT 1\"");
+    const Finished refused = sonde({"check", write(0), "--rules", rules});
+    EXPECT_EQ(refused.status, 2) << refused.out;
+    EXPECT_THAT(refused.err,
+                HasSubstr("sonde.toml:5:6: 'long-checkpoints' is also a rule of a plugin: give"));
+  }
+}
+
 TEST_F(RulePlugin, JudgesARunningJob) {
   const std::string rules = rulesFile(kRuleFaults, R"(wrong-verdict = "error")");
   const Finished finished =
