@@ -68,19 +68,23 @@ class NanFacts {
   std::int64_t lastScalar_ = 0;
 };
 
-// The rows of a table behind `last`, up to the newest one, which becomes `last`.
-Result<std::string> newRows(const store::Database& trace, const char* table, std::int64_t& last) {
-  const std::int64_t before = last;
+Result<std::int64_t> newestRow(const store::Database& trace, const char* table) {
+  std::int64_t newest = 0;
   SONDE_TRY(store::forEach<NewestRow>(
       trace,
       fmt::format("SELECT coalesce(max(rowid), 0) AS newest FROM {}", table),
-      [&](const NewestRow& row) { last = row.newest; }));
-  return fmt::format("r.rowid > {} AND r.rowid <= {}", before, last);
+      [&](const NewestRow& row) { newest = row.newest; }));
+  return newest;
+}
+
+std::string rowsBetween(std::int64_t last, std::int64_t newest) {
+  return fmt::format("r.rowid > {} AND r.rowid <= {}", last, newest);
 }
 
 Result<void> NanFacts::grow(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(const std::string tensors, newRows(trace, "tensor", lastTensor_));
-  SONDE_TRY_ASSIGN(const std::string scalars, newRows(trace, "scalar", lastScalar_));
+  SONDE_TRY_ASSIGN(const std::int64_t newestTensor, newestRow(trace, "tensor"));
+  SONDE_TRY_ASSIGN(const std::int64_t newestScalar, newestRow(trace, "scalar"));
+  std::vector<NonFinite> read;  // a failed reading leaves no row behind: the next one begins anew
   SONDE_TRY(store::forEach<NonFinite>(
       trace,
       fmt::format(
@@ -89,9 +93,12 @@ Result<void> NanFacts::grow(const store::Database& trace) {
           " UNION ALL SELECT r.process_id, r.ts_ns, r.iteration, n.text, '', r.value IS NULL,"
           " r.value IS NOT NULL FROM scalar r JOIN string n ON n.id = r.name_id"
           " WHERE {} AND (r.value IS NULL OR abs(r.value) > 1.7976931348623157e308)",
-          tensors,
-          scalars),
-      [this](const NonFinite& row) { nonFinite_.push_back(row); }));
+          rowsBetween(lastTensor_, newestTensor),
+          rowsBetween(lastScalar_, newestScalar)),
+      [&](const NonFinite& row) { read.push_back(row); }));
+  lastTensor_ = newestTensor;
+  lastScalar_ = newestScalar;
+  nonFinite_.insert(nonFinite_.end(), read.begin(), read.end());
   std::sort(nonFinite_.begin(), nonFinite_.end(), [](const NonFinite& a, const NonFinite& b) {
     return std::tie(a.tsNs, a.processId, a.name) < std::tie(b.tsNs, b.processId, b.name);
   });

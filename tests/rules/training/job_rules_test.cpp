@@ -177,6 +177,27 @@ TEST_F(FirstNan, SeesRowsThatALiveTraceHasGot) {
             "the scalar 'loss' is NaN in iteration 2");
 }
 
+// For example, somebody interrupts the statement.
+TEST_F(FirstNan, SeesRowsThatAReadingMissed) {
+  const auto rank = addRank(0);
+  trace_->add(tensorOf(rank, "w", 0));
+  store::Database& trace = trace_->writer().database();
+  Facts facts(trace);
+  const Configuration rules{{{&info_, Severity::Error, parameters_}}, {}};
+  EXPECT_EQ(sonde::rules::judge(facts, rules, "2027-01-01").results[0].outcome.verdict,
+            Verdict::Pass);
+  auto late = tensorOf(rank, "w", 2);
+  late.nans = 1;
+  trace_->add(late);
+  trace_->writer().database();  // stores what was added
+  must(trace.exec("ALTER TABLE string RENAME TO hidden"));
+  EXPECT_FALSE(facts.refresh());
+  must(trace.exec("ALTER TABLE hidden RENAME TO string"));
+  must(facts.refresh());
+  EXPECT_EQ(sonde::rules::judge(facts, rules, "2027-01-01").results[0].outcome.message,
+            "w (weights) has 1 NaN and 0 infinite elements in iteration 2");
+}
+
 TEST_F(FirstNan, NamesSelect) {
   const auto rank = addRank(0);
   auto mask = tensorOf(rank, "mask", 0);
