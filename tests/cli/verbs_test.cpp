@@ -236,14 +236,27 @@ TEST_F(Verbs, CheckExitsWith1OnlyForErrors) {
 }
 
 TEST_F(Verbs, CheckExitsWith4WhenAnErrorRuleSawTooLittle) {
-  TrainingRun silent;
-  silent.losses = false;
-  const std::string trace = write(0, silent);
+  TrainingRun brief;
+  brief.iterations = 5;
+  const std::string trace = write(0, brief);
   EXPECT_EQ(sonde({"check", trace}).status, 0);
   const Finished ci = sonde({"check", trace, "--profile", "ci"});
   EXPECT_EQ(ci.status, 4);
   EXPECT_THAT(ci.out, HasSubstr("insufficient"));
-  EXPECT_THAT(ci.out, HasSubstr("no scalar 'loss' in 30 iterations"));
+  EXPECT_THAT(ci.out, HasSubstr("5 values of 'loss', but 20 are needed"));
+}
+
+TEST_F(Verbs, ALossThatWasNeverRecordedCountsOnlyIfAFileAsksForIt) {
+  TrainingRun silent;
+  silent.losses = false;
+  const std::string trace = write(0, silent);
+  const Finished ci = sonde({"check", trace, "--profile", "ci", "--format", "json"});
+  EXPECT_EQ(ci.status, 0);
+  const std::string rules = folder_ / "sonde.toml";
+  test::writeText(rules, "[rules]\nloss-not-decreasing = \"error\"\n");
+  const Finished named = sonde({"check", trace, "--rules", rules});
+  EXPECT_EQ(named.status, 4);
+  EXPECT_THAT(named.out, HasSubstr("no scalar 'loss' in 30 iterations"));
 }
 
 TEST_F(Verbs, CheckNamesTheLineOfAWrongRulesFile) {

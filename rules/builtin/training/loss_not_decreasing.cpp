@@ -150,6 +150,7 @@ RuleInfo lossNotDecreasing() {
   info.name = "loss-not-decreasing";
   info.alias = "LossNotDecreasing";
   info.profile = Profile::Ci;
+  info.isOptional = true;
   info.summary = "the loss stalls, rises, or is not a number";
   info.details =
       "Compares the older with the newer half of the last `window` losses, by their medians and a "
@@ -160,7 +161,9 @@ RuleInfo lossNotDecreasing() {
       "the noise is small\n"
       "enough for a drop of `resolution` to be seen. When noise would hide that, the verdict is "
       "insufficient and says\n"
-      "how many iterations are needed. A loss that is NaN or infinite fires at once.";
+      "how many iterations are needed. A loss that is NaN or infinite fires at once. Without any "
+      "loss it counts only if\n"
+      "a rules file names it.";
   info.needs = "annotation";
   info.hint =
       "lower the learning rate, check the data and labels, and look at the gradients with "

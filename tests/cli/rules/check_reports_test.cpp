@@ -56,15 +56,19 @@ class CheckReports : public Verbs {
 };
 
 TEST_F(CheckReports, EveryFormatHasTheSameExitStatuses) {
+  TrainingRun brief;
+  brief.iterations = 5;
   TrainingRun silent;
   silent.losses = false;
   const std::string error = rules("step-outlier = \"error\"\n");
-  const std::string quiet = write(2, silent);
+  const std::string few = write(2, brief);
+  const std::string quiet = write(3, silent);
   const std::vector<std::pair<int, std::vector<std::string>>> calls = {
       {0, {write(0)}},
       {0, {slowRank(1)}},  // a warning
       {1, {slowRank(1), "--rules", error}},
-      {4, {quiet, "--profile", "ci"}}};
+      {0, {quiet, "--profile", "ci"}},
+      {4, {few, "--profile", "ci"}}};
   for (const std::string& format : kFormats)
     for (const auto& [status, words] : calls) {
       SCOPED_TRACE(format + " " + std::to_string(status));
