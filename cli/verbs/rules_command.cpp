@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <string_view>
+#include <variant>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +21,11 @@ class RulesCommand : public Command {
   const char* summary() const override { return "list the rules, or explain one"; }
   const char* details() const override {
     return "Without NAME, lists all rules. With NAME, describes when the rule fires, and its "
-           "parameters and defaults.\n\n"
+           "parameters with their\n"
+           "defaults and bounds. The column 'profile' says when a rule runs that no rules file "
+           "names: in\n"
+           "these profiles, with a baseline (`sonde check --baseline`), or only if a file names "
+           "it.\n\n"
            "Examples:\n"
            "  sonde rules\n"
            "  sonde rules step-outlier\n"
@@ -36,6 +44,39 @@ class RulesCommand : public Command {
   std::string rule_;
 };
 
+// When a rule runs that no file names: "ci, production", "with a baseline".
+std::string whenItRuns(const rules::RuleInfo& info) {
+  switch (info.runsByItself) {
+    case rules::RunsByItself::WithBaseline:
+      return "with a baseline";
+    case rules::RunsByItself::Never:
+      return "if named";
+    case rules::RunsByItself::Always:
+      break;
+  }
+  return fmt::format(
+      "{}{}", rules::wordOf(info.profile), info.isForProduction ? ", production" : "");
+}
+
+std::string_view keyOf(rules::RunsByItself runs) {
+  constexpr std::string_view kWords[] = {"always", "with_baseline", "never"};
+  return kWords[static_cast<std::size_t>(runs)];
+}
+
+// "4 to 1e+07", "at least 0", or the words that a text may have.
+std::string boundsOf(const rules::ParameterSpec& parameter) {
+  if (!parameter.words.empty())
+    return fmt::format("{}", fmt::join(parameter.words, ", "));
+  const bool hasLeast = std::isfinite(parameter.minimum);
+  const bool hasMost = std::isfinite(parameter.maximum);
+  if (std::holds_alternative<std::string>(parameter.fallback) || (!hasLeast && !hasMost))
+    return "";
+  if (hasLeast && hasMost)
+    return fmt::format("{:g} to {:g}", parameter.minimum, parameter.maximum);
+  return hasLeast ? fmt::format("at least {:g}", parameter.minimum)
+                  : fmt::format("at most {:g}", parameter.maximum);
+}
+
 Table tableOf(const std::vector<const rules::RuleInfo*>& infos) {
   Table table{{{"name", "rule"},
                {"profile", "profile"},
@@ -43,13 +84,22 @@ Table tableOf(const std::vector<const rules::RuleInfo*>& infos) {
                {"summary", "fires when"}},
               {}};
   for (const rules::RuleInfo* info : infos)
-    table.rows.push_back({info->name, std::string(rules::wordOf(info->profile)), info->alias, info->summary});
+    table.rows.push_back({info->name, whenItRuns(*info), info->alias, info->summary});
   return table;
 }
 
 nlohmann::json parameterJson(const rules::ParameterSpec& parameter) {
   nlohmann::json described = {{"type", rules::typeWordOf(parameter.fallback)},
                               {"help", parameter.help}};
+  const auto bound = [](double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+  };
+  if (!std::holds_alternative<std::string>(parameter.fallback)) {
+    described["minimum"] = bound(parameter.minimum);
+    described["maximum"] = bound(parameter.maximum);
+  }
+  if (!parameter.words.empty())
+    described["words"] = parameter.words;
   described["default"] =
       std::visit([](const auto& value) { return nlohmann::json(value); }, parameter.fallback);
   return described;
@@ -65,6 +115,7 @@ nlohmann::json jsonOf(const std::vector<const rules::RuleInfo*>& infos) {
                     {"alias", info->alias},
                     {"profile", rules::wordOf(info->profile)},
                     {"production", info->isForProduction},
+                    {"runs_by_itself", keyOf(info->runsByItself)},
                     {"needs", info->needs},
                     {"hint", info->hint},
                     {"summary", info->summary},
@@ -74,16 +125,20 @@ nlohmann::json jsonOf(const std::vector<const rules::RuleInfo*>& infos) {
 }
 
 std::string explanationOf(const rules::RuleInfo& info) {
-  Table table{{{"name", "parameter"}, {"default", "default"}, {"help", "meaning"}}, {}};
+  Table table{
+      {{"name", "parameter"}, {"default", "default"}, {"bounds", "allowed"}, {"help", "meaning"}},
+      {}};
   for (const rules::ParameterSpec& parameter : info.parameters)
-    table.rows.push_back({parameter.name, rules::textOf(parameter.fallback), parameter.help});
+    table.rows.push_back(
+        {parameter.name, rules::textOf(parameter.fallback), boundsOf(parameter), parameter.help});
   const std::string alias =
       info.alias.empty() ? "" : fmt::format(", {} in SageMaker Debugger", info.alias);
-  std::string text = fmt::format("{}: {}\nprofile {}{}{}\n\n{}\n\n",
+  const bool isInProfile = info.runsByItself == rules::RunsByItself::Always;
+  std::string text = fmt::format("{}: {}\n{}{}{}\n\n{}\n\n",
                                  info.name,
                                  info.summary,
-                                 rules::wordOf(info.profile),
-                                 info.isForProduction ? " and production" : "",
+                                 isInProfile ? "profile " : "runs ",
+                                 whenItRuns(info),
                                  alias,
                                  info.details);
   if (!info.needs.empty())

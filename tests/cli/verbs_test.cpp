@@ -318,6 +318,15 @@ TEST_F(Verbs, RulesExplainsThem) {
   EXPECT_EQ(rules[0]["alias"], "LossNotDecreasing");
   EXPECT_EQ(rules[0]["profile"], "ci");
   EXPECT_EQ(rules[0]["parameters"]["window"]["default"], 100);
+  EXPECT_EQ(rules[0]["parameters"]["window"]["minimum"], 4);
+  EXPECT_EQ(rules[0]["parameters"]["converged_below"]["maximum"], nullptr);
+  EXPECT_EQ(rules[0]["runs_by_itself"], "always");
+  const std::string list = sonde({"rules"}).out;
+  EXPECT_THAT(list, ::testing::ContainsRegex("regression +with a baseline "));
+  EXPECT_THAT(list, ::testing::ContainsRegex("non-determinism +if named "));
+  EXPECT_THAT(list, ::testing::ContainsRegex("first-nan +ci, production "));
+  EXPECT_THAT(sonde({"rules", "regression"}).out,
+              AllOf(HasSubstr("\nruns with a baseline"), HasSubstr("0 to 10")));
   EXPECT_EQ(sonde({"rules", "step-outlir"}).err,
             "sonde rules: there is no rule 'step-outlir': did you mean 'step-outlier'?\n");
 }
