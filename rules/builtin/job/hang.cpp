@@ -2,6 +2,7 @@
 #include "analysis/engine/standstill/open_work.h"
 #include "analysis/engine/standstill/rank_stacks.h"
 #include "analysis/engine/standstill/standstill.h"
+#include "rules/builtin/job/hang_stacks.h"
 #include "rules/builtin/job/job_rules.h"
 #include "rules/builtin/job/wait_graph.h"
 #include "rules/facts/process_facts.h"
@@ -10,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace sonde::rules {
 namespace {
@@ -116,15 +116,6 @@ const Rendezvous* missedBy(const Standstill& found, const std::string& name) {
   return nullptr;
 }
 
-std::string whoWaits(const std::vector<std::string>& waiting) {
-  constexpr std::size_t kShown = 4;
-  if (waiting.size() <= kShown)
-    return fmt::format("{}", fmt::join(waiting, ", "));
-  return fmt::format("{} and {} more",
-                     fmt::join(waiting.begin(), waiting.begin() + kShown, ", "),
-                     waiting.size() - kShown);
-}
-
 const engine::standstill::Behind* behindOf(const Standstill& found, const std::string& name) {
   const auto behind = std::find_if(found.behind.begin(), found.behind.end(), [&](const auto& each) {
     return each.name == name;
@@ -204,50 +195,6 @@ Finding jobFinding(const Standstill& found, double stillSeconds) {
   return finding;
 }
 
-// Without the types of its parameters.
-std::string shortName(const std::string& name) {
-  const std::size_t parameters = name.find('(');
-  return parameters == 0 ? name : name.substr(0, parameters);
-}
-
-// "rank 0, rank 2: wait < all_reduce (ddp.py:12) < main (train.py:40)", innermost first: a few
-// native functions, and Python's.
-std::string describeStack(const engine::standstill::StackGroup& group) {
-  constexpr std::size_t kNative = 5;
-  constexpr std::size_t kPython = 12;
-  std::vector<std::string> calls;
-  std::size_t natives = 0;
-  std::size_t pythons = 0;
-  for (const auto& frame : group.frames) {
-    const bool isShown = frame.isPython ? pythons++ < kPython : natives++ < kNative;
-    if (isShown)
-      calls.push_back(frame.isPython
-                          ? fmt::format("{} ({}:{})",
-                                        frame.name,
-                                        std::filesystem::path(frame.path).filename().string(),
-                                        frame.line)
-                          : shortName(frame.name));
-    else if (calls.back() != "…")
-      calls.emplace_back("…");
-  }
-  return fmt::format("{}: {}", whoWaits(group.ranks), fmt::join(calls, " < "));
-}
-
-// Where in the code the ranks wait, and the lines of the entity's own code.
-void addStacks(const std::vector<engine::standstill::StackGroup>& groups, Finding& finding) {
-  std::vector<std::string> lines;
-  for (const auto& group : groups) {
-    lines.push_back(describeStack(group));
-    if (std::find(group.ranks.begin(), group.ranks.end(), finding.entity) == group.ranks.end())
-      continue;
-    for (const auto& frame : group.frames)
-      if (frame.isPython)
-        finding.outcome.locations.push_back({frame.path, frame.line, frame.name});
-  }
-  if (!lines.empty())
-    finding.outcome.evidence["stacks"] = std::move(lines);
-}
-
 Result<std::vector<Finding>> findingsOf(const store::Database& trace,
                                         const Standstill& found,
                                         double thresholdSeconds) {
@@ -265,7 +212,7 @@ Result<std::vector<Finding>> findingsOf(const store::Database& trace,
     }
     finding.outcome.samples = static_cast<std::int64_t>(found.ranks.size());
     finding.outcome.time = TimeRange{found.sinceNs, found.untilNs};
-    addStacks(stacks, finding);
+    addStacks(stacks, found.isDump ? StackLines::OfCalls : StackLines::OfFunctions, finding);
   }
   return findings;
 }

@@ -52,9 +52,9 @@ class HangRule(HangTest):
     def assert_stacks(self, result):
         """Rank 0 waits for a reduction, rank 1 sleeps. Each line has Python's and native functions."""
         waiting, asleep = sorted(result["evidence"]["stacks"])
-        self.assertRegex(waiting, r"^rank 0: .*wait.* < .*backward \(_tensor\.py:\d+\) < <module> "
-                                  r"\(hanging_rank\.py:1\)$")
-        self.assertRegex(asleep, r"^rank 1: .*nanosleep.* < <module> \(hanging_rank\.py:1\)$")
+        self.assertRegex(waiting, r"^rank 0: .*wait.* < .*backward \(_tensor\.py, function at line \d+\) < <module> "
+                                  r"\(hanging_rank\.py, function at line 1\)$")
+        self.assertRegex(asleep, r"^rank 1: .*nanosleep.* < <module> \(hanging_rank\.py, function at line 1\)$")
 
     def test_recorders_with_a_job_folder_judge_and_stop_the_whole_job(self):
         both = (*STOP, "--job-dir", "job")
