@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde::rules {
@@ -82,6 +83,48 @@ std::string unaskedLines(const CheckReport& report) {
   return lines;
 }
 
+bool isSkipped(const CheckResult& result) {
+  return result.outcome.verdict == Verdict::Skipped && result.suppressed.empty();
+}
+
+// One line for all results of a kind: the names of their rules, with the number of results if the
+// rule has others, too. A single rule has its reason.
+std::string foldedLine(const CheckReport& report,
+                       std::string_view title,
+                       bool (*isFolded)(const CheckResult&)) {
+  struct Count {
+    std::size_t folded = 0;
+    std::size_t all = 0;
+    std::string reason;
+  };
+  std::map<std::string, Count> byRule;
+  for (const CheckResult& result : report.results) {
+    Count& count = byRule[result.rule];
+    ++count.all;
+    if (isFolded(result) && count.folded++ == 0)
+      count.reason = result.outcome.message;
+  }
+  std::vector<std::string> rules;
+  std::string reason;
+  for (const auto& [rule, count] : byRule) {
+    if (count.folded == 0)
+      continue;
+    rules.push_back(count.folded == count.all
+                        ? rule
+                        : fmt::format("{} ({} of {})", rule, count.folded, count.all));
+    reason = count.reason;
+  }
+  if (rules.empty())
+    return "";
+  return rules.size() == 1 ? fmt::format("{}: {}: {}\n", title, rules.front(), reason)
+                           : fmt::format("{}: {}\n", title, fmt::join(rules, ", "));
+}
+
+std::string foldedLines(const CheckReport& report) {
+  return foldedLine(report, "skipped", isSkipped) +
+         foldedLine(report, "not recorded", [](const CheckResult& each) { return each.isUnasked; });
+}
+
 // Results that take one line: of one rule and verdict. Findings have a line each.
 struct TextLine {
   const CheckResult* result;
@@ -94,18 +137,19 @@ bool isOfSameKind(const CheckResult& a, const CheckResult& b) {
          a.suppressed == b.suppressed && a.outcome.hint == b.outcome.hint;
 }
 
-std::vector<TextLine> linesOf(const CheckReport& report, bool joinsHealthy) {
+// Joined: healthy entities share a line, and what was skipped has none.
+std::vector<TextLine> linesOf(const CheckReport& report, bool isJoined) {
   std::vector<TextLine> lines;
   std::size_t joined = 0;  // into the last line
   for (const CheckResult* const result : mostSeriousFirst(report)) {
-    if (result->isUnasked)
+    if (result->isUnasked || (isJoined && isSkipped(*result)))
       continue;
     const bool isSame = !lines.empty() && isOfSameKind(*lines.back().result, *result);
-    if (isSame && joinsHealthy && result->outcome.verdict != Verdict::Fired) {
+    if (isSame && isJoined && result->outcome.verdict != Verdict::Fired) {
       lines.back().entity = fmt::format("{} and {} more", lines.back().result->entity, ++joined);
       continue;
     }
-    if (isSame && joinsHealthy)
+    if (isSame && isJoined)
       lines.back().isLast = false;
     joined = 0;
     lines.push_back({result, result->entity});
@@ -114,9 +158,9 @@ std::vector<TextLine> linesOf(const CheckReport& report, bool joinsHealthy) {
 }
 
 std::string render(const CheckReport& report,
-                   bool joinsHealthy,
+                   bool isJoined,
                    const std::function<std::string(const CheckResult&)>& linesBelow) {
-  const std::vector<TextLine> lines = linesOf(report, joinsHealthy);
+  const std::vector<TextLine> lines = linesOf(report, isJoined);
   std::size_t ruleWidth = 0;
   std::size_t entityWidth = 0;
   for (const TextLine& line : lines) {
@@ -136,7 +180,7 @@ std::string render(const CheckReport& report,
     if (line.isLast)
       text += linesBelow(*line.result);
   }
-  text += unaskedLines(report);
+  text += isJoined ? foldedLines(report) : unaskedLines(report);
   for (const std::string& note : report.notes)
     text += fmt::format("note: {}\n", note);
   return text + summaryOf(report) + "\n";

@@ -231,7 +231,7 @@ TEST_F(Check, AnUnrecordedOptionalRuleCountsOnlyIfAFileNamesIt) {
   EXPECT_EQ(unasked.results[0].severity, Severity::Info);
   EXPECT_EQ(unasked.exitStatus(), 0);
   EXPECT_EQ(unasked.verdict(), Verdict::Skipped);
-  EXPECT_THAT(renderText(unasked), HasSubstr("not judged: exploding-tensor: no tensors"));
+  EXPECT_THAT(renderText(unasked), HasSubstr("not recorded: exploding-tensor: no tensors"));
   rule.isNamed = true;
   EXPECT_EQ(must(check(trace, {{rule}, {}})).exitStatus(), 4);
 }

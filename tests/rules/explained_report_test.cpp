@@ -10,6 +10,9 @@ namespace sonde::rules {
 namespace {
 
 using test::resultOf;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(TextReport, ExplainsAllButPasses) {
   CheckReport report;
@@ -49,6 +52,20 @@ TEST(TextReport, ExplainsAllButPasses) {
             "              next: sonde report TRACE\n"
             "pass          error    step-outlier  rank 0  healthy\n"
             "1 fired, 1 pass\n");
+}
+
+TEST(TextReport, SkippedAndUnrecordedRulesShareALine) {
+  CheckReport report = test::everyKind();
+  report.results.push_back(resultOf(Verdict::Skipped, Severity::Error, "one rank", "straggler"));
+  report.results.push_back(
+      resultOf(Verdict::Insufficient, Severity::Info, "no tensors", "all-zero"));
+  report.results.back().isUnasked = true;
+  const std::string text = renderText(report);
+  EXPECT_THAT(text, HasSubstr("\nskipped: step-outlier (1 of 10), straggler\n"));
+  EXPECT_THAT(text, HasSubstr("\nnot recorded: all-zero, step-outlier (1 of 10)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("one rank")));
+  EXPECT_THAT(renderExplained(report, {}),
+              AllOf(HasSubstr("one rank"), HasSubstr("not judged: step-outlier, all-zero: no")));
 }
 
 }  // namespace
