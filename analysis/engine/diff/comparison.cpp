@@ -178,6 +178,33 @@ std::optional<double> detectable(const Estimate& estimate,
   return changeOf(deviations * estimate.error, 1);
 }
 
+std::optional<double> detectableByRank(const Observations& a,
+                                       const Observations& b,
+                                       const Estimate& estimate,
+                                       double least,
+                                       const Judgement& judgement) {
+  constexpr double kMost = 10;
+  constexpr double kFirst = 1e-6;
+  constexpr double kStep = 1.25;
+  if (estimate.b.ns <= 0)
+    return std::nullopt;
+  const std::vector<double> before = allOf(a);
+  const auto isShown = [&](double slowdown) {
+    std::vector<double> slower = allOf(b);
+    for (double& each : slower)
+      each *= estimate.a.ns / estimate.b.ns * (1 + slowdown);
+    return statistics::mannWhitney(before, slower).p <= judgement.level;
+  };
+  if (isShown(least))
+    return least;
+  if (!isShown(kMost))
+    return std::nullopt;
+  double slowdown = std::max(least, kFirst);
+  while (slowdown < kMost && !isShown(slowdown))
+    slowdown *= kStep;
+  return slowdown;
+}
+
 bool enoughIterations(std::size_t a, std::size_t b, const Judgement& judgement) {
   std::vector<double> below(a);
   std::vector<double> above(b);

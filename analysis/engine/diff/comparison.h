@@ -86,6 +86,15 @@ std::optional<double> detectable(const Estimate& estimate,
                                  const Judgement& judgement,
                                  std::size_t tests);
 
+// The smallest slowdown from `least` on, in steps of a quarter, that the ranks of the iterations
+// would show, too: those of B as they vary, around the time of A. Unset: not even one of 1000 %.
+// Requires: `estimate` is by compare() of these sides.
+std::optional<double> detectableByRank(const Observations& a,
+                                       const Observations& b,
+                                       const Estimate& estimate,
+                                       double least,
+                                       const Judgement& judgement);
+
 // Whether this number of iterations can show a difference by rank at all, even if all of one side
 // were above all of the other.
 bool enoughIterations(std::size_t a, std::size_t b, const Judgement& judgement);

@@ -212,7 +212,21 @@ std::size_t shownOf(const Candidate& candidate, double level) {
   return static_cast<std::size_t>(surest - estimates.begin());
 }
 
-Row judged(Candidate candidate, bool enough, std::size_t tests, const Judgement& judgement) {
+// The slowdown that both tests would show.
+std::optional<double> detectableIn(
+    const Row& row, const Runs& a, const Runs& b, std::size_t tests, const Judgement& judgement) {
+  const std::optional<double> byRuns = detectable(row.shown, judgement, tests);
+  if (!byRuns)
+    return byRuns;
+  return detectableByRank(observationsOf(a, row.subject),
+                          observationsOf(b, row.subject),
+                          row.shown,
+                          *byRuns,
+                          judgement);
+}
+
+// Without `detectable`.
+Row judged(Candidate candidate, bool enough, const Judgement& judgement) {
   Row row = std::move(candidate.row);
   if (row.verdict != Verdict::Same)
     return row;
@@ -225,7 +239,6 @@ Row judged(Candidate candidate, bool enough, std::size_t tests, const Judgement&
     row.shown.low = row.shown.high = {};
     return row;
   }
-  row.detectable = detectable(row.shown, judgement, tests);
   if (row.p <= judgement.level)
     row.verdict = row.shown.b.ns > row.shown.a.ns ? Verdict::Slower : Verdict::Faster;
   return row;
@@ -300,8 +313,12 @@ Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
   result.tests = correct(candidates);
   const bool enough = enoughIterations(result.a.iterations, result.b.iterations, judgement);
   result.rows.reserve(candidates.size());
-  for (Candidate& each : candidates)
-    result.rows.push_back(judged(std::move(each), enough, result.tests, judgement));
+  for (Candidate& each : candidates) {
+    const bool isCompared = isTested(each);
+    Row& row = result.rows.emplace_back(judged(std::move(each), enough, judgement));
+    if (isCompared && row.verdict != Verdict::TooFew)
+      row.detectable = detectableIn(row, a, b, result.tests, judgement);
+  }
   result.verdict = overallOf(result.rows);
   sortRows(result.rows);
   return result;
