@@ -90,6 +90,7 @@ int run(QApplication& application, const Options& options) {
   chooseLook(options);
   MainWindow window;
   window.resize(options.size);
+  window.showView(options.view);
   window.show();
   if (!options.traces.isEmpty())
     window.open(options.traces);

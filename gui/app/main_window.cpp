@@ -1,12 +1,11 @@
 #include "gui/app/main_window.h"
 
+#include "gui/app/view_list.h"
 #include "gui/trace/time_format.h"
 #include "gui/views/help_overlay.h"
-#include "gui/views/legend_bar.h"
-#include "gui/views/overview_strip.h"
 #include "gui/views/search_bar.h"
+#include "gui/views/timeline_panel.h"
 #include "gui/views/timeline_view.h"
-#include "gui/views/track_finder.h"
 
 #include <QAction>
 #include <QDockWidget>
@@ -14,6 +13,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
+#include <QMenuBar>
 #include <QMimeData>
 #include <QStatusBar>
 #include <QTableView>
@@ -24,30 +24,54 @@ namespace sonde::gui {
 
 MainWindow::MainWindow() {
   setAcceptDrops(true);
-  buildLayout();
-  buildDocks();
-  buildActions();
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  setCorner(Qt::TopRightCorner, Qt::RightDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+  buildViews();
+  buildStatusBar();
+  buildDetails();
+  buildSpan();
+  buildMenus();
   connectModel();
-  connectViews();
+  help_ = new HelpOverlay(this);
   showTitle();
+  showView(QLatin1String(views().front().word));
 }
 
-void MainWindow::buildLayout() {
-  auto* central = new QWidget;
-  auto* layout = new QVBoxLayout(central);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  search_ = new SearchBar;
-  overview_ = new OverviewStrip(models_);
-  timeline_ = new TimelineView(models_);
-  legend_ = new LegendBar;
-  overview_->setLabelWidth(timeline_->labelWidth());
-  layout->addWidget(search_);
-  layout->addWidget(overview_);
-  layout->addWidget(timeline_, 1);
-  layout->addWidget(legend_);
-  setCentralWidget(central);
-  help_ = new HelpOverlay(central);
+void MainWindow::buildViews() {
+  timeline_ = new TimelinePanel(models_);
+  QDockWidget* before = nullptr;
+  for (const ViewInfo& info : views()) {
+    QDockWidget* dock = addView(info);
+    if (before == nullptr)
+      addDockWidget(Qt::TopDockWidgetArea, dock);
+    else
+      tabifyDockWidget(before, dock);
+    before = dock;
+  }
+}
+
+QDockWidget* MainWindow::addView(const ViewInfo& info) {
+  auto* dock = new QDockWidget(tr(info.title));
+  dock->setObjectName(QLatin1String(info.word));
+  dock->setTitleBarWidget(new QWidget);  // the tab has the title
+  dock->setToolTip(tr(info.purpose));
+  if (info.make == nullptr) {
+    dock->setWidget(timeline_);
+  } else {
+    Panel* panel = info.make(models_);
+    panel->setAccessibleName(tr(info.title));
+    connect(panel, &Panel::placeWanted, this, &MainWindow::showPlace);
+    connect(panel, &Panel::viewWanted, this, &MainWindow::showView);
+    connect(dock, &QDockWidget::visibilityChanged, panel, &Panel::setShown);
+    dock->setWidget(panel);
+  }
+  views_.insert(dock->objectName(), dock);
+  return dock;
+}
+
+void MainWindow::buildStatusBar() {
   hoverText_ = new QLabel;
   selectionText_ = new QLabel;
   hoverText_->setObjectName(QStringLiteral("hoverText"));
@@ -59,10 +83,9 @@ void MainWindow::buildLayout() {
   statusBar()->addWidget(hoverText_, 1);
   statusBar()->addPermanentWidget(selectionText_);
   statusBar()->setSizeGripEnabled(false);
-  timeline_->setFocus();
 }
 
-void MainWindow::buildDocks() {
+void MainWindow::buildDetails() {
   detailsTree_ = new QTreeView;
   detailsTree_->setModel(&details_);
   detailsTree_->setUniformRowHeights(true);
@@ -77,7 +100,9 @@ void MainWindow::buildDocks() {
   addDockWidget(Qt::RightDockWidgetArea, detailsDock_);
   resizeDocks({detailsDock_}, {430}, Qt::Horizontal);
   detailsDock_->hide();
+}
 
+void MainWindow::buildSpan() {
   spanTable_ = new QTableView;
   spanTable_->setModel(&span_);
   spanTable_->setSortingEnabled(true);
@@ -97,30 +122,61 @@ void MainWindow::buildDocks() {
   spanDock_->hide();
 }
 
-void MainWindow::buildActions() {
-  // One-letter keys belong to the timeline: in the search line they are letters.
+void MainWindow::buildMenus() {
+  const auto add = [this](QMenu* menu,
+                          const QString& text,
+                          const QList<QKeySequence>& keys,
+                          void (MainWindow::*slot)()) {
+    QAction* action = menu->addAction(text);
+    action->setShortcuts(keys);
+    connect(action, &QAction::triggered, this, slot);
+  };
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  add(file, tr("&Open traces…"), {QKeySequence::Open}, &MainWindow::chooseFiles);
+  add(file, tr("&Save a picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_S}, &MainWindow::savePicture);
+  QAction* quit = file->addAction(tr("&Quit"), this, [this] { close(); });
+  quit->setShortcuts({QKeySequence::Quit});
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  int number = 0;
+  for (const ViewInfo& info : views()) {
+    const QString word = QLatin1String(info.word);
+    QAction* action = view->addAction(tr(info.title), this, [this, word] { showView(word); });
+    action->setStatusTip(tr(info.purpose));
+    if (++number <= 9)
+      action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number));
+  }
+  view->addSeparator();
+  buildTimelineActions(view, menuBar()->addMenu(tr("&Go")));
+}
+
+// One-letter keys belong to the timeline: in a text they are letters.
+void MainWindow::buildTimelineActions(QMenu* view, QMenu* go) {
   const auto add =
-      [this](QWidget* owner, const QString& text, const QList<QKeySequence>& keys, auto slot) {
-        auto* action = new QAction(text, owner);
+      [this](QMenu* menu, const QString& text, const QList<QKeySequence>& keys, auto slot) {
+        auto* action = new QAction(text, timeline_);
         action->setShortcuts(keys);
-        action->setShortcutContext(owner == this ? Qt::WindowShortcut
-                                                 : Qt::WidgetWithChildrenShortcut);
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         connect(action, &QAction::triggered, this, slot);
-        owner->addAction(action);
+        timeline_->addAction(action);
+        menu->addAction(action);
       };
-  add(this, tr("Open traces"), {QKeySequence::Open}, [this] { chooseFiles(); });
-  add(this, tr("Find a track"), {Qt::CTRL | Qt::Key_P}, [this] { findTrack(); });
-  add(this, tr("Quit"), {QKeySequence::Quit}, [this] { close(); });
-  add(timeline_, tr("Search"), {Qt::Key_Slash}, [this] { search_->activate(); });
+  add(view, tr("&Details and totals"), {Qt::Key_Q}, [this] { toggleDetails(); });
+  add(view, tr("&Colours by kind or name"), {Qt::Key_C}, [this] { timeline_->toggleColors(); });
+  add(view, tr("&Tracks without events"), {Qt::Key_E}, [this] { timeline_->toggleEmptyTracks(); });
+  add(go, tr("&Search events"), {Qt::Key_Slash}, [this] {
+    showView(QStringLiteral("timeline"));
+    timeline_->search().activate();
+  });
+  QAction* find = go->addAction(tr("&Find a track"), this, [this] {
+    showView(QStringLiteral("timeline"));
+    timeline_->findTrack();
+  });
+  find->setShortcut(Qt::CTRL | Qt::Key_P);
   // Only some platforms report the shift of a "?".
-  add(timeline_, tr("Keys"), {Qt::Key_Question, Qt::SHIFT | Qt::Key_Question}, [this] {
-    help_->show();
-  });
-  add(timeline_, tr("Details"), {Qt::Key_Q}, [this] { toggleDetails(); });
-  add(timeline_, tr("Colours"), {Qt::Key_C}, [this] { toggleColors(); });
-  add(timeline_, tr("Tracks without events"), {Qt::Key_E}, [this] {
-    models_.timeline.showEmptyThreads(!models_.timeline.layout().showsEmpty());
-  });
+  add(menuBar()->addMenu(tr("&Help")),
+      tr("&Keys"),
+      {Qt::Key_Question, Qt::SHIFT | Qt::Key_Question},
+      [this] { help_->show(); });
 }
 
 void MainWindow::connectModel() {
@@ -131,7 +187,6 @@ void MainWindow::connectModel() {
   });
   connect(&models_.document, &TraceDocument::failed, this, [this](const QString& message) {
     statusBar()->showMessage(message, 10'000);
-    timeline_->viewport()->update();
   });
   connect(&models_.selection, &Selection::detailsChanged, this, &MainWindow::showDetails);
   connect(&models_.selection, &Selection::changed, this, [this] {
@@ -142,23 +197,39 @@ void MainWindow::connectModel() {
     showSelectionText();
   });
   connect(&models_.totals, &SpanTotals::changed, this, &MainWindow::showSpan);
-  connect(&models_.search,
-          &NameSearch::finished,
-          search_,
-          qOverload<const SearchReply&>(&SearchBar::show));
+  connect(&models_.view, &ViewState::areaChanged, this, &MainWindow::showSelectionText);
+  connect(&timeline(), &TimelineView::hovered, hoverText_, &QLabel::setText);
 }
 
-void MainWindow::connectViews() {
-  connect(&models_.view, &ViewState::areaChanged, this, &MainWindow::showSelectionText);
-  connect(timeline_, &TimelineView::hovered, hoverText_, &QLabel::setText);
-  connect(timeline_, &TimelineView::labelWidthChanged, overview_, &OverviewStrip::setLabelWidth);
-  connect(search_, &SearchBar::wanted, this, [this](const QString& text, bool forward) {
-    models_.search.find(text, forward, models_.view.viewport().beginNs());
-  });
-  connect(search_, &SearchBar::closed, this, [this] {
-    models_.search.clear();
-    timeline_->setFocus();
-  });
+TimelineView& MainWindow::timeline() {
+  return timeline_->timeline();
+}
+
+Panel* MainWindow::view(const QString& word) const {
+  const QDockWidget* const dock = views_.value(word);
+  return dock == nullptr ? nullptr : qobject_cast<Panel*>(dock->widget());
+}
+
+void MainWindow::showView(const QString& word) {
+  QDockWidget* const dock = views_.value(word);
+  if (dock == nullptr)
+    return;
+  dock->show();
+  dock->raise();
+  dock->widget()->setFocus();
+}
+
+void MainWindow::showPlace(const Place& place) {
+  constexpr double kMargin = 0.2;
+  if (place.rank || !place.operation.isEmpty() || !place.name.isEmpty())
+    models_.focus.set({place.rank, place.operation, place.name});
+  if (!place.span && !place.event)
+    return;
+  showView(QStringLiteral("timeline"));
+  if (place.span)
+    models_.view.change(&Viewport::show, place.span->beginNs, place.span->endNs, kMargin);
+  if (place.event)
+    models_.selection.moveTo(*place.event);
 }
 
 void MainWindow::open(const QStringList& paths) {
@@ -191,7 +262,7 @@ void MainWindow::showDetails(bool moved) {
   if (detailsWanted_)
     detailsDock_->show();
   if (moved)
-    timeline_->bringIntoView(models_.selection.details()->event);
+    timeline().bringIntoView(models_.selection.details()->event);
   showSelectionText();
 }
 
@@ -199,12 +270,6 @@ void MainWindow::toggleDetails() {
   detailsWanted_ = !detailsWanted_;
   detailsDock_->setVisible(detailsWanted_ && models_.selection.details().has_value());
   spanDock_->setVisible(detailsWanted_ && !models_.totals.rows().empty());
-}
-
-void MainWindow::toggleColors() {
-  const bool byName = timeline_->colorBy() == ColorBy::Kind;
-  timeline_->setColorBy(byName ? ColorBy::Name : ColorBy::Kind);
-  legend_->setVisible(!byName);
 }
 
 void MainWindow::showSpan() {
@@ -245,13 +310,14 @@ void MainWindow::chooseFiles() {
     open(paths);
 }
 
-void MainWindow::findTrack() {
-  if (!models_.document.ready())
-    return;
-  TrackFinder finder(models_.document.skeleton(), this);
-  connect(&finder, &TrackFinder::chosen, timeline_, &TimelineView::scrollToTrack);
-  finder.exec();
-  timeline_->setFocus();
+void MainWindow::savePicture() {
+  const QString path = QFileDialog::getSaveFileName(this,
+                                                    tr("Save a picture of the window"),
+                                                    QStringLiteral("sonde.png"),
+                                                    tr("Pictures (*.png)"));
+  if (!path.isEmpty() && !grab().save(path, "PNG"))
+    statusBar()->showMessage(tr("%1 could not be written: choose another folder").arg(path),
+                             10'000);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -1,26 +1,29 @@
-// The window of sonde-gui: overview, timeline and legend, with details and totals beside and below.
-// Owns all of them and the models; wires them to each other. Main thread.
+// The window of sonde-gui: views in docks, with the details of the selected event and the totals of
+// the selected span. Owns them and the models; wires them to each other. Main thread.
 #pragma once
 
 #include "gui/models/details_model.h"
 #include "gui/models/span_model.h"
+#include "gui/models/table/value_table.h"
 #include "gui/models/trace_models.h"
 
+#include <QHash>
 #include <QLabel>
 #include <QMainWindow>
 #include <QStringList>
 
 class QDockWidget;
+class QMenu;
 class QTableView;
 class QTreeView;
 
 namespace sonde::gui {
 
 class HelpOverlay;
-class LegendBar;
-class OverviewStrip;
-class SearchBar;
+class Panel;
+class TimelinePanel;
 class TimelineView;
+struct ViewInfo;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -32,22 +35,30 @@ class MainWindow : public QMainWindow {
   // A trace has been shown since the window was created.
   [[nodiscard]] bool everOpened() const { return everOpened_; }
   [[nodiscard]] TraceModels& models() { return models_; }
-  [[nodiscard]] TimelineView& timeline() { return *timeline_; }
+  [[nodiscard]] TimelineView& timeline();
+  // Brings a view to the front. Requires: `word` is one of view_list.h.
+  void showView(const QString& word);
+  // The widget of a view; nullptr: it is the timeline, or there is none.
+  [[nodiscard]] Panel* view(const QString& word) const;
+  // Shows a place in the timeline, and selects it.
+  void showPlace(const Place& place);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
  private:
-  void buildLayout();
-  void buildDocks();
-  void buildActions();
+  void buildViews();
+  void buildStatusBar();
+  QDockWidget* addView(const ViewInfo& info);
+  void buildDetails();
+  void buildSpan();
+  void buildMenus();
+  void buildTimelineActions(QMenu* view, QMenu* go);
   void connectModel();
-  void connectViews();
   void chooseFiles();
-  void findTrack();
+  void savePicture();
   void toggleDetails();
-  void toggleColors();
   void showTitle();
   void showDetails(bool moved);
   void showSpan();
@@ -56,10 +67,8 @@ class MainWindow : public QMainWindow {
   TraceModels models_;
   DetailsModel details_;
   SpanModel span_;
-  OverviewStrip* overview_ = nullptr;
-  TimelineView* timeline_ = nullptr;
-  LegendBar* legend_ = nullptr;
-  SearchBar* search_ = nullptr;
+  QHash<QString, QDockWidget*> views_;  // by word
+  TimelinePanel* timeline_ = nullptr;
   HelpOverlay* help_ = nullptr;
   QDockWidget* detailsDock_ = nullptr;
   QDockWidget* spanDock_ = nullptr;

@@ -1,5 +1,7 @@
 #include "gui/app/options.h"
 
+#include "gui/app/view_list.h"
+
 #include <QRegularExpression>
 
 #include <fmt/format.h>
@@ -46,7 +48,7 @@ Parsed parseOptions(int argc, char** argv) {
   std::vector<std::string> traces;
   std::string screenshot;
   std::string picture;
-  std::string view = "timeline";
+  std::string view = "overview";
   std::string size;
   std::string theme = "system";
   app.add_option("TRACE", traces, "Traces; several are the ranks of one job");
@@ -56,7 +58,7 @@ Parsed parseOptions(int argc, char** argv) {
          "--picture", picture, "Draw this SVG, which sonde wrote, as PNG instead of a trace")
       ->type_name("SVG")
       ->group("");  // hidden: it is for `sonde breakdown --plot`
-  app.add_option("--view", view, "View to open: timeline")->type_name("VIEW");
+  app.add_option("--view", view, "View to open: " + viewWords().toStdString())->type_name("VIEW");
   app.add_option("--size", size, "Window size in pixels (default 1440x900)")->type_name("WxH");
   app.add_option("--theme", theme, "Theme: system, light or dark")->type_name("THEME");
   try {
@@ -69,8 +71,11 @@ Parsed parseOptions(int argc, char** argv) {
   }
   Options options;
   options.view = QString::fromStdString(view);
-  if (view != "timeline")
-    return {false, complain(fmt::format("there is no view '{}': use --view timeline", view)), {}};
+  if (viewOf(options.view) == nullptr)
+    return {false,
+            complain(fmt::format(
+                "there is no view '{}': the views are {}", view, viewWords().toStdString())),
+            {}};
   if (!size.empty())
     options.size = sizeOf(size);
   if (options.size.isEmpty())

@@ -12,7 +12,7 @@ struct Options {
   QStringList traces;
   QString screenshot;  // a PNG to write instead of showing a window; empty: show it
   QString picture;     // an SVG to write as PNG, instead of a trace
-  QString view = QStringLiteral("timeline");
+  QString view = QStringLiteral("overview");
   QSize size{1440, 900};
   Theme theme = Theme::System;
 };

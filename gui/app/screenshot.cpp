@@ -16,9 +16,9 @@ namespace {
 // Layout changes of the docks and strips request more data. The window is done when it is quiet
 // before and after a turn of the event loop.
 bool quiet(MainWindow& window) {
-  const bool before = window.models().document.settled();
+  const bool before = window.models().settled();
   QApplication::processEvents();
-  return before && window.models().document.settled();
+  return before && window.models().settled();
 }
 
 }  // namespace
@@ -28,7 +28,8 @@ int takeScreenshot(MainWindow& window, const QString& path) {
   while (!quiet(window)) {
     QEventLoop loop;
     QObject::connect(&document, &TraceDocument::settledDown, &loop, &QEventLoop::quit);
-    if (!document.settled())
+    QObject::connect(&window.models().analyses, &Analyses::settledDown, &loop, &QEventLoop::quit);
+    if (!window.models().settled())
       loop.exec();
   }
   if (document.state() == TraceDocument::State::Failed) {

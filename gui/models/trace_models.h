@@ -2,6 +2,8 @@
 // search and the totals. The window owns one; views keep a reference. Main thread.
 #pragma once
 
+#include "gui/models/analyses.h"
+#include "gui/models/focus.h"
 #include "gui/models/name_search.h"
 #include "gui/models/selection.h"
 #include "gui/models/span_totals.h"
@@ -19,6 +21,11 @@ struct TraceModels {
   NameSearch search{document, selection};
   SpanTotals totals{document};
   ViewState view;
+  Focus focus;
+  Analyses analyses{document};
+
+  // All that was asked of the trace has been answered.
+  [[nodiscard]] bool settled() const { return document.settled() && analyses.settled(); }
 };
 
 }  // namespace sonde::gui

@@ -150,6 +150,7 @@ struct IterationInfo {
 // The trace without its events. Times are job time; originNs is displayed as 0.
 struct Skeleton {
   QString title;
+  QString file;  // that is read: the named one, or a temporary one that lives as long as it is open
   std::int64_t originNs = 0;
   std::int64_t beginNs = 0;  // of the first process or event
   std::int64_t endNs = 0;

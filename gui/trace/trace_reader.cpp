@@ -21,6 +21,7 @@ Result<Skeleton> TraceReader::open(const QStringList& paths) {
   trace_ = std::move(opened);
   skeleton_ = std::move(read.skeleton);
   clocks_ = std::move(read.clocks);
+  skeleton_.file = QString::fromStdString(trace_->database.path().string());
   skeleton_.unfinished = trace_->unfinished;
   for (int track = 0; track < static_cast<int>(skeleton_.tracks.size()); ++track) {
     const TrackInfo& info = skeleton_.tracks[static_cast<std::size_t>(track)];

@@ -35,6 +35,8 @@ constexpr std::array kHelp = {
     Help{"E", "show or hide tracks without events"},
     Help{"Q", "show or hide details"},
     Help{"Ctrl + O", "open traces"},
+    Help{"Ctrl + 1  2  …", "the views, in the order of their tabs"},
+    Help{"Ctrl + Shift + S", "save a picture of the window"},
     Help{"Esc", "clear the selection"},
     Help{"?", "this help"},
 };

@@ -62,12 +62,13 @@ TEST_F(StreamViewTest, ASelectedKernelHasAnArrowFromItsCallAndOthersHaveNone) {
   EXPECT_EQ(arrowPixels(), 0);
   click(middleOf(kStream, "vectorized"));
   EXPECT_EQ(selected(), (EventRef{Table::Kernel, ids_.kernel.value}));
+  zoomTo(1'100, 1'112);  // the details have made the timeline narrower
   const int kernel = arrowPixels();
   EXPECT_GT(kernel, 40);
   key(Qt::Key_BracketLeft);
   EXPECT_EQ(selected(), (EventRef{Table::Slice, ids_.kernelCall.value}));
   zoomTo(1'100, 1'112);
-  EXPECT_EQ(arrowPixels(), kernel);  // the same one from its other end
+  EXPECT_NEAR(arrowPixels(), kernel, 6);  // the same one from its other end; outlines cover some
   key(Qt::Key_Escape);
   EXPECT_EQ(arrowPixels(), 0);
 }

@@ -23,7 +23,7 @@ class Tour {
     (void)QTest::qWaitFor(
         [&] {
           QApplication::processEvents();
-          return window_.models().document.settled();
+          return window_.models().settled();
         },
         60'000);
   }

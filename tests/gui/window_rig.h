@@ -20,6 +20,7 @@ class TimelineViewTest : public ::testing::Test {
   TimelineViewTest() {
     window_.setPalette(plainPalette(false));
     window_.resize(1200, 700);
+    window_.showView(QStringLiteral("timeline"));
     window_.show();
   }
 
@@ -40,9 +41,9 @@ class TimelineViewTest : public ::testing::Test {
   void settle() {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] {
-          const bool before = window_.models().document.settled();
+          const bool before = window_.models().settled();
           QCoreApplication::processEvents();
-          return before && window_.models().document.settled();
+          return before && window_.models().settled();
         },
         20'000));
   }

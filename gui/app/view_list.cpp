@@ -1,0 +1,44 @@
+#include "gui/app/view_list.h"
+
+#include "gui/views/overview/overview_view.h"
+
+#include <QStringList>
+
+#include <algorithm>
+#include <iterator>
+
+namespace sonde::gui {
+namespace {
+
+template <typename View>
+Panel* make(TraceModels& models) {
+  return new View(models);
+}
+
+constexpr ViewInfo kViews[] = {
+    {"overview", "Overview", "what the job did, and where to look", make<OverviewView>},
+    {"timeline", "Timeline", "every event, on one clock", nullptr},
+};
+
+}  // namespace
+
+std::span<const ViewInfo> views() {
+  return kViews;
+}
+
+const ViewInfo* viewOf(const QString& word) {
+  const auto* const found =
+      std::find_if(std::begin(kViews), std::end(kViews), [&](const auto& each) {
+        return word == QLatin1String(each.word);
+      });
+  return found == std::end(kViews) ? nullptr : found;
+}
+
+QString viewWords() {
+  QStringList words;
+  for (const ViewInfo& view : kViews)
+    words << QLatin1String(view.word);
+  return words.join(QStringLiteral(", "));
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,71 @@
+// Runs the engines over the open trace, for the views that show their values.
+//
+// Each query gets a connection of its own on one of two threads, so that a long one delays neither
+// the timeline nor the window. An asker has one query at a time: a newer one interrupts the older.
+// Another trace interrupts all. Part of TraceModels. Main thread.
+#pragma once
+
+#include "analysis/store/database.h"
+#include "base/result.h"
+#include "gui/models/trace_document.h"
+
+#include <QHash>
+#include <QObject>
+#include <QThreadPool>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace sonde::gui {
+
+class Analyses : public QObject {
+  Q_OBJECT
+
+ public:
+  // Requires: `document` outlives it.
+  explicit Analyses(TraceDocument& document);
+  // Interrupts everything and waits for it.
+  ~Analyses() override;
+  Analyses(const Analyses&) = delete;
+  Analyses& operator=(const Analyses&) = delete;
+
+  // Runs `query(const store::Database&)`, which returns a Result, on another thread, and then
+  // `accept` with that Result on this one, unless it was interrupted or `asker` is gone. `query`
+  // must not touch the models. Requires: the document is ready.
+  template <typename Query, typename Accept>
+  void ask(QObject& asker, Query query, Accept accept);
+  void cancel(const QObject& asker);
+  // All queries have been answered.
+  [[nodiscard]] bool settled() const { return outstanding_ == 0; }
+
+ signals:
+  void settledDown();
+
+ private:
+  class Running;
+  using Reply = std::function<void()>;
+  using Job = std::function<Reply(const Result<store::Database>&)>;
+
+  void post(QObject& asker, Job job);
+  void deliver(const QObject* asker, const std::shared_ptr<Running>& running, const Reply& reply);
+  void cancelAll();
+
+  TraceDocument& document_;
+  QHash<const QObject*, std::shared_ptr<Running>> newest_;
+  int outstanding_ = 0;
+  QThreadPool pool_;
+};
+
+template <typename Query, typename Accept>
+void Analyses::ask(QObject& asker, Query query, Accept accept) {
+  using Answer = decltype(query(std::declval<const store::Database&>()));
+  post(asker,
+       [query = std::move(query),
+        accept = std::move(accept)](const Result<store::Database>& trace) mutable -> Reply {
+         auto answer = std::make_shared<Answer>(trace ? query(*trace) : Answer(trace.error()));
+         return [accept, answer]() mutable { accept(std::move(*answer)); };
+       });
+}
+
+}  // namespace sonde::gui

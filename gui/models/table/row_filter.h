@@ -1,0 +1,29 @@
+// Sorts the rows of a ValueTable by their values, and keeps those that contain all words of a text.
+// Main thread.
+#pragma once
+
+#include <QSortFilterProxyModel>
+#include <QString>
+#include <QStringList>
+
+namespace sonde::gui {
+
+class RowFilter : public QSortFilterProxyModel {
+  Q_OBJECT
+
+ public:
+  explicit RowFilter(QObject* parent = nullptr);
+
+  // Words that a row must contain in any column, ignoring case.
+  void setText(const QString& text);
+
+ protected:
+  [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+  // Unknown values come last in descending order.
+  [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+
+ private:
+  QStringList words_;
+};
+
+}  // namespace sonde::gui

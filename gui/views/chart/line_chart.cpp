@@ -1,0 +1,175 @@
+#include "gui/views/chart/line_chart.h"
+
+#include "gui/views/theme.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kLeft = 76;
+constexpr int kRight = 12;
+constexpr int kTop = 22;
+constexpr int kBottom = 20;
+constexpr double kNearPx = 24;
+
+// A step of 1, 2 or 5 × 10^n that divides `range` into at most `most` parts.
+double stepOf(double range, int most) {
+  const double least = range / most;
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= least)
+      return factor * power;
+  return 10 * power;
+}
+
+}  // namespace
+
+LineChart::LineChart(QWidget* parent) : QWidget(parent) {
+  setMouseTracking(true);
+}
+
+void LineChart::show(LineData data) {
+  data_ = std::move(data);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  lowX_ = lowY_ = kInfinity;
+  highX_ = highY_ = -kInfinity;
+  for (const Series& series : data_.series)
+    for (const ChartPoint& point : series.points) {
+      lowX_ = std::min(lowX_, point.x);
+      highX_ = std::max(highX_, point.x);
+      if (!std::isfinite(point.y))
+        continue;
+      lowY_ = std::min(lowY_, point.y);
+      highY_ = std::max(highY_, point.y);
+    }
+  if (data_.fromZero) {
+    lowY_ = std::min(lowY_, 0.0);
+    highY_ = std::max(highY_, 0.0);
+  }
+  if (!(highX_ > lowX_))
+    highX_ = (lowX_ = std::isfinite(lowX_) ? lowX_ : 0) + 1;
+  if (!(highY_ > lowY_))
+    highY_ = (lowY_ = std::isfinite(lowY_) ? lowY_ : 0) + 1;
+  update();
+}
+
+QRectF LineChart::plotRect() const {
+  return QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom);
+}
+
+QPointF LineChart::positionOf(const ChartPoint& point) const {
+  const QRectF plot = plotRect();
+  return {plot.left() + (point.x - lowX_) / (highX_ - lowX_) * plot.width(),
+          plot.bottom() - (point.y - lowY_) / (highY_ - lowY_) * plot.height()};
+}
+
+std::optional<LineChart::Hit> LineChart::nearest(const QPointF& at) const {
+  std::optional<Hit> found;
+  double best = kNearPx * kNearPx;
+  for (const Series& series : data_.series)
+    for (const ChartPoint& point : series.points) {
+      const QPointF away = positionOf(point) - at;
+      const double distance = QPointF::dotProduct(away, away);
+      if (distance < best) {
+        best = distance;
+        found = Hit{&series, &point};
+      }
+    }
+  return found;
+}
+
+void LineChart::mousePressEvent(QMouseEvent* event) {
+  if (const auto hit = nearest(event->position()))
+    emit clicked(hit->point->place);
+}
+
+bool LineChart::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip)
+    return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const auto hit = nearest(help->pos());
+  QToolTip::showText(help->globalPos(),
+                     hit ? tr("%1, %2 %3: %4")
+                               .arg(hit->series->name, data_.xTitle)
+                               .arg(hit->point->x)
+                               .arg(numberText(hit->point->y, data_.unit))
+                         : QString(),
+                     this);
+  return true;
+}
+
+void LineChart::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), Theme(palette()).background);
+  paintAxes(painter);
+  painter.setRenderHint(QPainter::Antialiasing);
+  for (const Series& series : data_.series)
+    paintSeries(painter, series);
+  paintLegend(painter);
+}
+
+void LineChart::paintAxes(QPainter& painter) const {
+  const Theme theme(palette());
+  const QRectF plot = plotRect();
+  const double stepY = stepOf(highY_ - lowY_, std::max(2, static_cast<int>(plot.height() / 36)));
+  for (double y = std::ceil(lowY_ / stepY) * stepY; y <= highY_; y += stepY) {
+    const double at = positionOf({lowX_, y}).y();
+    painter.setPen(theme.grid);
+    painter.drawLine(QPointF(plot.left(), at), QPointF(plot.right(), at));
+    painter.setPen(theme.dimText);
+    painter.drawText(QRectF(0, at - 9, kLeft - 6, 18),
+                     Qt::AlignRight | Qt::AlignVCenter,
+                     numberText(y, data_.unit));
+  }
+  const double stepX =
+      std::max(1.0, stepOf(highX_ - lowX_, std::max(2, static_cast<int>(plot.width() / 90))));
+  painter.setPen(theme.dimText);
+  for (double x = std::ceil(lowX_ / stepX) * stepX; x <= highX_; x += stepX)
+    painter.drawText(QRectF(positionOf({x, lowY_}).x() - 40, plot.bottom() + 2, 80, 16),
+                     Qt::AlignCenter,
+                     QString::number(x));
+  painter.drawText(QRectF(plot.left(), 2, plot.width(), 16), Qt::AlignRight, data_.xTitle);
+}
+
+void LineChart::paintSeries(QPainter& painter, const Series& series) const {
+  painter.setPen(QPen(series.color, 1.4));
+  std::optional<QPointF> before;
+  for (const ChartPoint& point : series.points) {
+    if (!std::isfinite(point.y)) {
+      before.reset();
+      continue;
+    }
+    const QPointF at = positionOf(point);
+    if (before)
+      painter.drawLine(*before, at);
+    else
+      painter.drawEllipse(at, 1.2, 1.2);
+    before = at;
+  }
+}
+
+void LineChart::paintLegend(QPainter& painter) const {
+  constexpr std::size_t kMostNames = 10;
+  if (data_.series.size() < 2)
+    return;
+  double x = kLeft;
+  for (std::size_t at = 0; at < std::min(data_.series.size(), kMostNames); ++at) {
+    const Series& series = data_.series[at];
+    painter.fillRect(QRectF(x, 6, 10, 10), series.color);
+    painter.setPen(Theme(palette()).dimText);
+    painter.drawText(QPointF(x + 14, 15), series.name);
+    x += 14 + fontMetrics().horizontalAdvance(series.name) + 14;
+  }
+  if (data_.series.size() > kMostNames)
+    painter.drawText(QPointF(x, 15), tr("and %1 more").arg(data_.series.size() - kMostNames));
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,74 @@
+// A view in a dock of the window. It reads what it shows when it is first visible with a trace, and
+// shows a message as long as it has nothing else. Main thread; the models must outlive it.
+#pragma once
+
+#include "gui/models/place.h"
+#include "gui/models/trace_models.h"
+
+#include <QWidget>
+
+#include <utility>
+
+class QLabel;
+class QStackedLayout;
+
+namespace sonde::gui {
+
+class Panel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Panel(TraceModels& models, QWidget* parent = nullptr);
+
+  // Whether the user sees it. Qt only moves the widgets of hidden tabs out of the window, so
+  // isVisible() does not say.
+  void setShown(bool shown);
+  // The message instead of a content; empty: the content is shown.
+  [[nodiscard]] QString message() const;
+
+ signals:
+  // The user wants to see the place in the timeline.
+  void placeWanted(const sonde::gui::Place& place);
+  // The user follows a link to another view: a word of `--view`.
+  void viewWanted(const QString& view);
+
+ protected:
+  // Asks for what the view shows. Called when the view is visible and the trace is another one than
+  // before.
+  virtual void read() = 0;
+
+  [[nodiscard]] TraceModels& models() { return models_; }
+  void setContent(QWidget* content);
+  void showContent();
+  void showMessage(const QString& message);
+  // Reads again, now or when the view is visible.
+  void refresh();
+  // Analyses::ask(). While it runs, the view says so; an error is its message.
+  template <typename Query, typename Accept>
+  void ask(Query query, Accept accept);
+
+ private:
+  void readIfDue();
+
+  TraceModels& models_;
+  QStackedLayout* layers_ = nullptr;
+  QLabel* message_ = nullptr;
+  bool isShown_ = false;
+  bool isDue_ = true;
+};
+
+template <typename Query, typename Accept>
+void Panel::ask(Query query, Accept accept) {
+  if (!message().isEmpty())
+    showMessage(tr("Reading…"));
+  models_.analyses.ask(*this, std::move(query), [this, accept = std::move(accept)](auto answer) {
+    if (!answer) {
+      showMessage(QString::fromStdString(answer.error().message));
+      return;
+    }
+    showContent();
+    accept(*std::move(answer));
+  });
+}
+
+}  // namespace sonde::gui

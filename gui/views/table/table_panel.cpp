@@ -1,0 +1,100 @@
+#include "gui/views/table/table_panel.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace sonde::gui {
+
+TablePanel::TablePanel(ValueTable& table, Filter filter, QWidget* parent)
+    : QWidget(parent), table_(table) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  shown_.setSourceModel(&table_);
+  if (filter == Filter::Line) {
+    text_ = new QLineEdit;
+    text_->setPlaceholderText(tr("Filter rows: words that a row must contain"));
+    text_->setAccessibleName(tr("Filter rows"));
+    text_->setClearButtonEnabled(true);
+    connect(text_, &QLineEdit::textChanged, &shown_, &RowFilter::setText);
+    layout->addWidget(text_);
+  }
+  view_ = new QTableView;
+  view_->setModel(&shown_);
+  view_->setSortingEnabled(true);
+  view_->sortByColumn(-1, Qt::AscendingOrder);  // as the table is, until the user sorts it
+  view_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view_->setAlternatingRowColors(true);
+  view_->setShowGrid(false);
+  view_->setWordWrap(false);
+  view_->setFrameShape(QFrame::NoFrame);
+  view_->setTabKeyNavigation(false);
+  view_->verticalHeader()->hide();
+  view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  view_->horizontalHeader()->setHighlightSections(false);
+  stretch(0);
+  layout->addWidget(view_, 1);
+  setFocusProxy(view_);
+  connect(view_->selectionModel(),
+          &QItemSelectionModel::currentRowChanged,
+          this,
+          [this](const QModelIndex& now) {
+            if (const Place* place = placeAt(now))
+              emit selected(*place);
+          });
+  connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
+    if (const Place* place = placeAt(index))
+      emit opened(*place);
+  });
+  connect(&table_, &QAbstractItemModel::modelReset, this, &TablePanel::fitColumns);
+  buildMenu();
+}
+
+// Each column is as wide as its content, within limits; the stretched one takes the rest.
+void TablePanel::fitColumns() {
+  constexpr int kWidest = 320;
+  QHeaderView* header = view_->horizontalHeader();
+  for (int column = 0; column < header->count(); ++column)
+    if (header->sectionResizeMode(column) == QHeaderView::Interactive) {
+      view_->resizeColumnToContents(column);
+      header->resizeSection(column, std::min(header->sectionSize(column) + 8, kWidest));
+    }
+}
+
+void TablePanel::buildMenu() {
+  const auto add = [this](const QString& text, QString (*write)(const QAbstractItemModel&)) {
+    auto* action = new QAction(text, view_);
+    connect(action, &QAction::triggered, this, [this, write] {
+      QGuiApplication::clipboard()->setText(write(shown_));
+    });
+    view_->addAction(action);
+  };
+  add(tr("Copy the table as CSV"), toCsv);
+  add(tr("Copy the table as Markdown"), toMarkdown);
+  view_->setContextMenuPolicy(Qt::ActionsContextMenu);
+}
+
+void TablePanel::sortBy(int column, Qt::SortOrder order) {
+  view_->sortByColumn(column, order);
+}
+
+void TablePanel::stretch(int column) {
+  QHeaderView* header = view_->horizontalHeader();
+  header->setSectionResizeMode(QHeaderView::Interactive);
+  header->setSectionResizeMode(column, QHeaderView::Stretch);
+}
+
+const Place* TablePanel::placeAt(const QModelIndex& index) const {
+  if (!index.isValid())
+    return nullptr;
+  return &table_.rows().at(static_cast<std::size_t>(shown_.mapToSource(index).row())).place;
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,47 @@
+// A ValueTable on screen: sorted by a click on a header, filtered by a text, copied as CSV or
+// Markdown. Main thread.
+#pragma once
+
+#include "gui/models/table/row_filter.h"
+#include "gui/models/table/value_table.h"
+
+#include <QWidget>
+
+class QLineEdit;
+class QTableView;
+
+namespace sonde::gui {
+
+class TablePanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum class Filter { None, Line };
+
+  // Requires: `table` outlives it.
+  explicit TablePanel(ValueTable& table, Filter filter = Filter::Line, QWidget* parent = nullptr);
+
+  void sortBy(int column, Qt::SortOrder order = Qt::DescendingOrder);
+  // The column that takes the room that is left. By default the first one.
+  void stretch(int column);
+  [[nodiscard]] QTableView& view() { return *view_; }
+  [[nodiscard]] const RowFilter& shown() const { return shown_; }
+
+ signals:
+  // The user clicked a row, or moved to it by a key.
+  void selected(const sonde::gui::Place& place);
+  // The user wants to see the row's place in the timeline: by a double click, or Enter.
+  void opened(const sonde::gui::Place& place);
+
+ private:
+  void buildMenu();
+  void fitColumns();
+  [[nodiscard]] const Place* placeAt(const QModelIndex& index) const;
+
+  ValueTable& table_;
+  RowFilter shown_;
+  QLineEdit* text_ = nullptr;
+  QTableView* view_ = nullptr;
+};
+
+}  // namespace sonde::gui
