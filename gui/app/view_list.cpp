@@ -1,5 +1,6 @@
 #include "gui/app/view_list.h"
 
+#include "gui/views/breakdown/breakdown_view.h"
 #include "gui/views/overview/overview_view.h"
 
 #include <QStringList>
@@ -18,6 +19,10 @@ Panel* make(TraceModels& models) {
 constexpr ViewInfo kViews[] = {
     {"overview", "Overview", "what the job did, and where to look", make<OverviewView>},
     {"timeline", "Timeline", "every event, on one clock", nullptr},
+    {"breakdown",
+     "Breakdown",
+     "where the time went, by operation, rank or iteration",
+     make<BreakdownView>},
 };
 
 }  // namespace

@@ -60,6 +60,21 @@ const std::vector<Group>& groups() {
 constexpr std::array<QRgb, 11> kByName = {
     kSky, kBlue, kGreen, kOrange, kVermilion, kPurple, kYellow, kTeal, kLavender, kSlate, kWine};
 
+// Neighbours differ in hue and lightness.
+constexpr std::array<QRgb, 13> kByNumber = {kBlue,
+                                            kOrange,
+                                            kGreen,
+                                            kVermilion,
+                                            kSky,
+                                            kWine,
+                                            kYellow,
+                                            kPurple,
+                                            kTeal,
+                                            kSlate,
+                                            kLavender,
+                                            kOlive,
+                                            kGrey};
+
 // WCAG 2.1, relative luminance.
 double luminance(const QColor& color) {
   const auto linear = [](double part) {
@@ -154,6 +169,12 @@ QColor Theme::fill(const QString& name) const {
   return QColor::fromRgb(kByName.at(hashOf(name) % kByName.size()));
 }
 
+QColor Theme::ofNumber(std::size_t number) {
+  const std::size_t round = number / kByNumber.size() % kShades.size();
+  const QColor color(kByNumber.at(number % kByNumber.size()));
+  return round == 0 ? color : shadeOf(color, kShades.at(round - 1));
+}
+
 QColor Theme::faded(const QColor& fill, double share) const {
   return mixed(background, fill, share);
 }
@@ -189,6 +210,7 @@ QPalette plainPalette(bool dark) {
     palette.setColor(role, ink);
   palette.setColor(QPalette::ToolTipBase,
                    dark ? QColor(0x30, 0x34, 0x3b) : QColor(0xff, 0xff, 0xff));
+  palette.setColor(QPalette::Link, dark ? QColor(0x6c, 0xb2, 0xf2) : QColor(0x1f, 0x5f, 0xb4));
   palette.setColor(QPalette::Highlight, QColor(0x2f, 0x6f, 0xc4));
   palette.setColor(QPalette::HighlightedText, Qt::white);
   palette.setColor(QPalette::PlaceholderText, mixed(ink, palette.color(QPalette::Base), 0.5));

@@ -11,6 +11,7 @@
 #include <QPalette>
 #include <QString>
 
+#include <cstddef>
 #include <vector>
 
 namespace sonde::gui {
@@ -34,6 +35,8 @@ class Theme {
   [[nodiscard]] QColor fill(Kind kind, const QString& name) const;
   // A name has the same colour in every trace.
   [[nodiscard]] QColor fill(const QString& name) const;
+  // For the parts and lines of a chart, by their number: 13 distinct colours, then shades of them.
+  [[nodiscard]] static QColor ofNumber(std::size_t number);
   // `fill` over the background with opacity `share`.
   [[nodiscard]] QColor faded(const QColor& fill, double share) const;
   // Black or white, whichever is more readable on `fill`: the contrast is at least 4.5 (WCAG 2.1,

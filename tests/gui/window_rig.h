@@ -3,6 +3,7 @@
 
 #include "gui/app/main_window.h"
 #include "gui/views/theme.h"
+#include "gui/views/timeline_view.h"
 #include "tests/gui/sample_trace.h"
 
 #include <QTemporaryDir>

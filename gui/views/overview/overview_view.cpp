@@ -139,13 +139,12 @@ void OverviewView::show(const engine::report::JobReport& report) {
 }
 
 void OverviewView::showIterations(const engine::report::JobReport& report) {
-  const Theme theme(palette());
   const auto spans = iterationSpans(models().document.skeleton());
   LineData lines{tr("iteration"), ValueKind::Duration, true, {}};
   for (const auto& rank : report.ranks) {
     if (lines.series.size() == kMostRanks)
       break;
-    Series series{qtext(rank.process.name), theme.fill(qtext(rank.process.name)), {}};
+    Series series{qtext(rank.process.name), Theme::ofNumber(lines.series.size()), {}};
     for (std::size_t at = 0; at < rank.iterationTimes.size(); ++at) {
       const auto& iteration = rank.process.iterations[at];
       ChartPoint point{double(iteration.number), double(rank.iterationTimes[at].ns)};
