@@ -1,6 +1,7 @@
 #include "gui/app/view_list.h"
 
 #include "gui/views/breakdown/breakdown_view.h"
+#include "gui/views/findings/findings_view.h"
 #include "gui/views/overview/overview_view.h"
 
 #include <QStringList>
@@ -23,6 +24,10 @@ constexpr ViewInfo kViews[] = {
      "Breakdown",
      "where the time went, by operation, rank or iteration",
      make<BreakdownView>},
+    {"findings",
+     "Findings",
+     "the verdicts of all rules, with evidence and advice",
+     make<FindingsView>},
 };
 
 }  // namespace

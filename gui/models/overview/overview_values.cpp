@@ -4,6 +4,7 @@
 #include "gui/trace/qtext.h"
 #include "gui/trace/time_format.h"
 #include "rules/configuration/configuration.h"
+#include "rules/reporters/report_parts.h"
 
 #include <QCoreApplication>
 
@@ -25,11 +26,6 @@ QVariant integer(std::int64_t value) {
 
 QString rankText(const RankReport& rank) {
   return qtext(rank.process.name);
-}
-
-int severityOrder(const rules::CheckResult& result) {
-  const int verdict = result.outcome.verdict == rules::Verdict::Fired ? 0 : 10;
-  return verdict - static_cast<int>(result.severity);
 }
 
 QString countOf(std::int64_t count, const char* one, const char* many) {
@@ -172,13 +168,10 @@ std::vector<ValueColumn> findingColumns() {
 }
 
 std::vector<ValueRow> findingRows(const rules::CheckReport& check) {
-  std::vector<const rules::CheckResult*> shown;
-  for (const rules::CheckResult& result : check.results)
-    if (result.counts() && (result.outcome.verdict == rules::Verdict::Fired ||
-                            result.outcome.verdict == rules::Verdict::Error))
-      shown.push_back(&result);
-  std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) {
-    return severityOrder(*a) < severityOrder(*b);
+  std::vector<const rules::CheckResult*> shown = rules::mostSeriousFirst(check);
+  std::erase_if(shown, [](const auto* each) {
+    return !each->counts() || (each->outcome.verdict != rules::Verdict::Fired &&
+                               each->outcome.verdict != rules::Verdict::Error);
   });
   std::vector<ValueRow> rows;
   for (const rules::CheckResult* result : shown) {

@@ -72,7 +72,12 @@ OverviewView::OverviewView(TraceModels& models)
              iterations_,
              QStringLiteral("timeline"),
              tr("Timeline"));
-  addSection(*grid, {1, 2, 1, 1}, tr("Where the time of each rank went"), times_, {}, {});
+  addSection(*grid,
+             {1, 2, 1, 1},
+             tr("Where the time of each rank went"),
+             times_,
+             QStringLiteral("breakdown"),
+             tr("Breakdown"));
   addSection(*grid, {0, 3, 1, 1}, tr("Operations"), operations, {}, {});
   auto* findings = new QWidget;
   auto* column = new QVBoxLayout(findings);
@@ -80,7 +85,8 @@ OverviewView::OverviewView(TraceModels& models)
   findingsState_ = new QLabel;
   column->addWidget(findingsState_);
   column->addWidget(tableOf(findings_, 4), 1);
-  addSection(*grid, {1, 3, 1, 1}, tr("Findings"), findings, {}, {});
+  addSection(
+      *grid, {1, 3, 1, 1}, tr("Findings"), findings, QStringLiteral("findings"), tr("Findings"));
   addSection(*grid, {0, 4, 1, 1}, tr("Critical path of the iterations"), tableOf(path_, 1), {}, {});
   addSection(*grid, {1, 4, 1, 1}, tr("Remarks"), tableOf(notes_, 1), {}, {});
   for (int row = 2; row < 5; ++row)

@@ -46,12 +46,11 @@ TablePanel::TablePanel(ValueTable& table, Filter filter, QWidget* parent)
           &QItemSelectionModel::currentRowChanged,
           this,
           [this](const QModelIndex& now) {
-            if (const Place* place = placeAt(now))
-              emit selected(*place);
+            if (now.isValid())
+              emit currentRowChanged(rowAt(now));
           });
   connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
-    if (const Place* place = placeAt(index))
-      emit opened(*place);
+    emit opened(table_.rows().at(static_cast<std::size_t>(rowAt(index))).place);
   });
   connect(&table_, &QAbstractItemModel::modelReset, this, &TablePanel::fitColumns);
   buildMenu();
@@ -91,10 +90,9 @@ void TablePanel::stretch(int column) {
   header->setSectionResizeMode(column, QHeaderView::Stretch);
 }
 
-const Place* TablePanel::placeAt(const QModelIndex& index) const {
-  if (!index.isValid())
-    return nullptr;
-  return &table_.rows().at(static_cast<std::size_t>(shown_.mapToSource(index).row())).place;
+// In the ValueTable. Requires: the index is valid.
+int TablePanel::rowAt(const QModelIndex& index) const {
+  return shown_.mapToSource(index).row();
 }
 
 }  // namespace sonde::gui

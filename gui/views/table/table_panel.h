@@ -28,15 +28,15 @@ class TablePanel : public QWidget {
   [[nodiscard]] const RowFilter& shown() const { return shown_; }
 
  signals:
-  // The user clicked a row, or moved to it by a key.
-  void selected(const sonde::gui::Place& place);
+  // The user clicked a row, or moved to it by a key: its number in the ValueTable.
+  void currentRowChanged(int row);
   // The user wants to see the row's place in the timeline: by a double click, or Enter.
   void opened(const sonde::gui::Place& place);
 
  private:
   void buildMenu();
   void fitColumns();
-  [[nodiscard]] const Place* placeAt(const QModelIndex& index) const;
+  [[nodiscard]] int rowAt(const QModelIndex& index) const;
 
   ValueTable& table_;
   RowFilter shown_;

@@ -1,0 +1,145 @@
+#include "gui/models/findings/finding_page.h"
+
+#include "gui/trace/qtext.h"
+#include "rules/engine/rule.h"
+#include "rules/reporters/report_parts.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <variant>
+
+namespace sonde::gui {
+namespace {
+
+using rules::CheckResult;
+using rules::Verdict;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("Findings", text);
+}
+
+QString escaped(std::string_view text) {
+  return qtext(text).toHtmlEscaped();
+}
+
+QVariant optionalReal(const std::optional<double>& value) {
+  return value ? QVariant(*value) : QVariant();
+}
+
+QString htmlOf(const rules::EvidenceValue& value) {
+  const auto* const lines = std::get_if<std::vector<std::string>>(&value);
+  if (lines == nullptr)
+    return escaped(rules::textOf(value));
+  QStringList parts;
+  for (const std::string& line : *lines)
+    parts << escaped(line);
+  return parts.join(QStringLiteral("<br>"));
+}
+
+QString section(const QString& title, const QString& body) {
+  return body.isEmpty() ? QString() : QStringLiteral("<h4>%1</h4>%2").arg(title, body);
+}
+
+QString evidenceOf(const rules::Outcome& outcome) {
+  QString rows;
+  const auto add = [&](const QString& name, const QString& value) {
+    rows += QStringLiteral("<tr><td style=\"padding-right:16px\">%1</td><td>%2</td></tr>")
+                .arg(name.toHtmlEscaped(), value);
+  };
+  if (outcome.value)
+    add(tr("value"), QString::number(*outcome.value));
+  if (outcome.threshold)
+    add(tr("threshold"), QString::number(*outcome.threshold));
+  if (!outcome.window.empty())
+    add(tr("judged"), escaped(outcome.window));
+  if (outcome.samples > 0)
+    add(tr("samples"), QString::number(outcome.samples));
+  for (const auto& [name, value] : outcome.evidence)
+    add(qtext(name).replace(u'_', u' '), htmlOf(value));
+  return rows.isEmpty() ? QString() : QStringLiteral("<table>%1</table>").arg(rows);
+}
+
+QString listOf(const std::vector<std::string>& lines) {
+  QString items;
+  for (const std::string& line : lines)
+    items += QStringLiteral("<li><code>%1</code></li>").arg(escaped(line));
+  return items.isEmpty() ? QString() : QStringLiteral("<ul>%1</ul>").arg(items);
+}
+
+QString locationsOf(const rules::Outcome& outcome) {
+  std::vector<std::string> lines;
+  for (const rules::Location& place : outcome.locations)
+    lines.push_back(rules::textOf(place));
+  return listOf(lines);
+}
+
+}  // namespace
+
+std::vector<ValueColumn> allFindingColumns() {
+  return {{tr("verdict")},
+          {tr("severity")},
+          {tr("rule")},
+          {tr("where")},
+          {tr("what")},
+          {tr("value"), ValueKind::Real},
+          {tr("threshold"), ValueKind::Real},
+          {tr("samples"), ValueKind::Integer}};
+}
+
+std::vector<ValueRow> allFindingRows(const rules::CheckReport& check,
+                                     ShownFindings which,
+                                     std::vector<const CheckResult*>& shown) {
+  shown = rules::mostSeriousFirst(check);
+  std::stable_partition(
+      shown.begin(), shown.end(), [](const auto* each) { return each->counts(); });
+  if (which == ShownFindings::Faults)
+    std::erase_if(shown, [](const auto* each) {
+      return each->outcome.verdict != Verdict::Fired && each->outcome.verdict != Verdict::Error;
+    });
+  std::vector<ValueRow> rows;
+  for (const CheckResult* result : shown) {
+    const rules::Outcome& outcome = result->outcome;
+    QString verdict = qtext(rules::wordOf(outcome.verdict));
+    if (!result->suppressed.empty())
+      verdict += tr(", suppressed");
+    ValueRow row{{verdict,
+                  qtext(rules::wordOf(result->severity)),
+                  qtext(result->rule),
+                  qtext(result->entity),
+                  qtext(outcome.message),
+                  optionalReal(outcome.value),
+                  optionalReal(outcome.threshold),
+                  QVariant::fromValue<qlonglong>(outcome.samples)}};
+    if (outcome.time)
+      row.place.span = Span{outcome.time->fromNs, outcome.time->toNs};
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+QString pageOf(const CheckResult& result) {
+  const rules::RuleInfo* const rule = rules::findRule(result.rule);
+  const rules::Outcome& outcome = result.outcome;
+  QString page = QStringLiteral("<h3>%1: %2</h3><p>%3</p>")
+                     .arg(escaped(result.rule), escaped(result.entity), escaped(outcome.message));
+  if (!result.suppressed.empty())
+    page += QStringLiteral("<p>%1</p>").arg(tr("Suppressed: %1").arg(escaped(result.suppressed)));
+  std::string hint = outcome.hint;
+  if (hint.empty() && rule != nullptr)
+    hint = rule->hint;
+  if (!hint.empty() && outcome.verdict == Verdict::Fired)
+    page += section(tr("What to do"), QStringLiteral("<p>%1</p>").arg(escaped(hint)));
+  page += section(tr("Evidence"), evidenceOf(outcome));
+  page += section(tr("Code"), locationsOf(outcome));
+  const auto& next = outcome.next.empty() && rule != nullptr ? rule->next : outcome.next;
+  page += section(tr("Shows more"), listOf(next));
+  if (rule != nullptr)
+    page += section(
+        tr("The rule"),
+        QStringLiteral("<p>%1.</p><p>%2</p>").arg(escaped(rule->summary), escaped(rule->details)));
+  return page;
+}
+
+}  // namespace sonde::gui

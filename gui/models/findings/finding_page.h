@@ -1,0 +1,25 @@
+// Findings of rules for the view of them: as rows, and one in full as HTML. Plain values; any
+// thread.
+#pragma once
+
+#include "gui/models/table/value_table.h"
+#include "rules/engine/check.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace sonde::gui {
+
+enum class ShownFindings { Faults, All };  // Faults: that fired or could not be evaluated
+
+[[nodiscard]] std::vector<ValueColumn> allFindingColumns();
+// The most severe first. `shown` gets the results of the rows.
+[[nodiscard]] std::vector<ValueRow> allFindingRows(const rules::CheckReport& check,
+                                                   ShownFindings which,
+                                                   std::vector<const rules::CheckResult*>& shown);
+
+// The message, the evidence, what to do, and the rule. All texts of the trace are escaped.
+[[nodiscard]] QString pageOf(const rules::CheckResult& result);
+
+}  // namespace sonde::gui

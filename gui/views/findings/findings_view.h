@@ -1,0 +1,44 @@
+// The verdicts of all rules, and one of them in full: what was found, the evidence, what to do.
+// Main thread; the models must outlive it.
+#pragma once
+
+#include "gui/models/findings/finding_page.h"
+#include "gui/models/table/value_table.h"
+#include "gui/views/panel.h"
+#include "rules/engine/check.h"
+
+class QCheckBox;
+class QLabel;
+class QTextBrowser;
+
+namespace sonde::gui {
+
+class TablePanel;
+
+class FindingsView : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit FindingsView(TraceModels& models);
+
+  [[nodiscard]] const ValueTable& table() const { return table_; }
+  [[nodiscard]] TablePanel& rows() { return *rows_; }
+  [[nodiscard]] QString page() const;
+
+ protected:
+  void read() override;
+
+ private:
+  void show();
+  void showPage(int row);
+
+  ValueTable table_{allFindingColumns()};
+  rules::CheckReport check_;
+  std::vector<const rules::CheckResult*> shown_;  // by row of the table; parts of check_
+  QCheckBox* all_ = nullptr;
+  QLabel* state_ = nullptr;
+  TablePanel* rows_ = nullptr;
+  QTextBrowser* page_ = nullptr;
+};
+
+}  // namespace sonde::gui
