@@ -3,6 +3,7 @@
 #include "gui/views/breakdown/breakdown_view.h"
 #include "gui/views/findings/findings_view.h"
 #include "gui/views/overview/overview_view.h"
+#include "gui/views/ranks/ranks_view.h"
 
 #include <QStringList>
 
@@ -24,6 +25,7 @@ constexpr ViewInfo kViews[] = {
      "Breakdown",
      "where the time went, by operation, rank or iteration",
      make<BreakdownView>},
+    {"ranks", "Ranks", "all iterations of all ranks, and who is slow", make<RanksView>},
     {"findings",
      "Findings",
      "the verdicts of all rules, with evidence and advice",

@@ -1,0 +1,34 @@
+// The iterations of all ranks as a matrix, for the view of ranks. Plain values; reading uses the
+// database's thread.
+#pragma once
+
+#include "analysis/engine/report/report.h"
+#include "analysis/store/database.h"
+#include "base/result.h"
+#include "gui/models/place.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace sonde::gui {
+
+enum class RankValue : std::uint8_t { Time, Communication, Idle };
+[[nodiscard]] QString titleOf(RankValue value);
+
+struct RankMatrix {
+  std::vector<QString> ranks;
+  std::vector<std::optional<std::int64_t>> numbers;  // of the ranks
+  std::vector<QString> iterations;
+  // By rank, then by iteration, in ns; NaN: the rank has no such iteration, or it is not known.
+  std::vector<double> values;
+};
+
+// A column is an iteration number, and how often it came before: numbers may restart.
+[[nodiscard]] RankMatrix rankMatrix(const engine::report::JobReport& report, RankValue value);
+
+}  // namespace sonde::gui

@@ -1,0 +1,72 @@
+#include "gui/views/ranks/ranks_view.h"
+
+#include "gui/views/chart/heat_map.h"
+#include "tests/gui/window_rig.h"
+
+#include <QSignalSpy>
+
+#include <cmath>
+#include <limits>
+
+namespace sonde::gui {
+namespace {
+
+class RanksViewTest : public TimelineViewTest {
+ protected:
+  RanksViewTest() {
+    window_.showView(QStringLiteral("ranks"));
+    openTraining();
+  }
+
+  [[nodiscard]] RanksView& view() {
+    return *qobject_cast<RanksView*>(window_.view(QStringLiteral("ranks")));
+  }
+};
+
+TEST_F(RanksViewTest, HasEachIterationOfEachRank) {
+  const HeatData& drawn = view().map().data();
+  ASSERT_EQ(drawn.rows, (std::vector<QString>{"rank 0", "rank 1"}));
+  ASSERT_EQ(drawn.columns.size(), 6U);
+  const Skeleton& skeleton = window_.models().document.skeleton();
+  for (const IterationInfo& each : skeleton.iterations)
+    EXPECT_EQ(drawn.at(static_cast<std::size_t>(
+                           *skeleton.processes[static_cast<std::size_t>(each.process)].rank),
+                       static_cast<std::size_t>(each.number)),
+              static_cast<double>(each.durNs));
+  view().choose(RankValue::Communication);
+  EXPECT_LT(view().map().data().at(0, 0), drawn.at(0, 0) + 1);
+}
+
+TEST_F(RanksViewTest, AClickShowsTheIterationOfTheRank) {
+  auto* const map = view().findChild<HeatMap*>();
+  QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, map->rectOf(1, 3).center().toPoint());
+  settle();
+  EXPECT_EQ(window_.models().focus.part().rank, 1);
+  EXPECT_TRUE(window_.timeline().isVisible());
+  for (const IterationInfo& each : window_.models().document.skeleton().iterations)
+    if (each.number == 3 && each.process == 1) {
+      EXPECT_LE(shown().beginNs(), each.startNs);
+      EXPECT_GE(shown().endNs(), each.startNs + each.durNs);
+    }
+}
+
+// One slow cell among 1,024 × 5,000 is seen although cells share pixels.
+TEST(HeatMapTest, DrawsTheLargestOfCellsThatShareAPixel) {
+  HeatData data{"rank",
+                "iteration",
+                std::vector<QString>(1024),
+                std::vector<QString>(5000),
+                std::vector<double>(1024 * 5000, 1.0)};
+  data.values[700 * 5000 + 4321] = 2.0;
+  data.values[0] = std::numeric_limits<double>::quiet_NaN();
+  HeatMap map;
+  map.setPalette(plainPalette(false));
+  map.resize(800, 400);
+  map.show(std::move(data));
+  const QImage image = map.grab().toImage();
+  EXPECT_EQ(image.pixelColor(map.rectOf(700, 4321).topLeft().toPoint()).rgb(), 0xfffde725);
+  EXPECT_EQ(image.pixelColor(map.rectOf(100, 100).center().toPoint()).rgb(), 0xff440154);
+}
+
+}  // namespace
+}  // namespace sonde::gui
