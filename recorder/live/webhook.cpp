@@ -79,6 +79,7 @@ Answer post(const Curl& curl,
   curl.set(request, CURLOPT_POSTFIELDSIZE, static_cast<long>(text.size()));
   curl.set(request, CURLOPT_HTTPHEADER, headers.get());
   curl.set(request, CURLOPT_NOSIGNAL, 1L);
+  curl.set(request, CURLOPT_QUICK_EXIT, 1L);  // a lookup of the host's name may hang
   curl.set(request, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   curl.set(request, CURLOPT_TIMEOUT, kAnswerSeconds);
   curl.set(request, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -92,7 +93,8 @@ Answer post(const Curl& curl,
   curl.getInfo(request, CURLINFO_RESPONSE_CODE, &status);
   if (status >= 200 && status < 300)
     return {};
-  return {fmt::format("the server answers with status {}", status), status >= 500};
+  const bool isTemporary = status >= 500 || status == 408 || status == 429;
+  return {fmt::format("the server answers with status {}", status), isTemporary};
 }
 
 bool sleepFor(std::chrono::milliseconds time, const std::function<bool()>& mayContinue) {
