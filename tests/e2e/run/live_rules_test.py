@@ -170,7 +170,7 @@ class LiveRules(RunTest):
         self.assertEqual((self.folder / "done").read_text(), "x\n")
         (self.folder / "done").unlink()
         self.output.unlink()
-        done = self.watch("exec:sleep 6; echo x >> done", iterations=150)
+        done = self.watch("exec:sleep 6; echo x >> done", iterations=400)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertEqual((self.folder / "done").read_text(), "x\n")
         self.assertNotIn("still run", done.stderr)
