@@ -223,13 +223,15 @@ void MainWindow::showPlace(const Place& place) {
   constexpr double kMargin = 0.2;
   if (place.rank || !place.operation.isEmpty() || !place.name.isEmpty())
     models_.focus.set({place.rank, place.operation, place.name});
-  if (!place.span && !place.event)
+  if (!place.span && !place.event && place.name.isEmpty())
     return;
   showView(QStringLiteral("timeline"));
   if (place.span)
     models_.view.change(&Viewport::show, place.span->beginNs, place.span->endNs, kMargin);
   if (place.event)
     models_.selection.moveTo(*place.event);
+  if (!place.span && !place.event)
+    models_.search.find(place.name, true, models_.view.viewport().beginNs());
 }
 
 void MainWindow::open(const QStringList& paths) {

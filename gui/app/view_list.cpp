@@ -2,8 +2,10 @@
 
 #include "gui/views/breakdown/breakdown_view.h"
 #include "gui/views/findings/findings_view.h"
+#include "gui/views/graph/graph_view.h"
 #include "gui/views/overview/overview_view.h"
 #include "gui/views/ranks/ranks_view.h"
+#include "gui/views/tables/tables_view.h"
 
 #include <QStringList>
 
@@ -26,6 +28,8 @@ constexpr ViewInfo kViews[] = {
      "where the time went, by operation, rank or iteration",
      make<BreakdownView>},
     {"ranks", "Ranks", "all iterations of all ranks, and who is slow", make<RanksView>},
+    {"graph", "Critical path", "what holds the iterations up, part by part", make<GraphView>},
+    {"tables", "Tables", "kernels, copies, calls and ranges in sum", make<TablesView>},
     {"findings",
      "Findings",
      "the verdicts of all rules, with evidence and advice",

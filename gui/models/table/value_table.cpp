@@ -58,6 +58,13 @@ QString numberText(double value, ValueKind kind) {
 ValueTable::ValueTable(std::vector<ValueColumn> columns, QObject* parent)
     : QAbstractTableModel(parent), columns_(std::move(columns)) {}
 
+void ValueTable::show(std::vector<ValueColumn> columns, std::vector<ValueRow> rows) {
+  beginResetModel();
+  columns_ = std::move(columns);
+  rows_ = std::move(rows);
+  endResetModel();
+}
+
 void ValueTable::show(std::vector<ValueRow> rows) {
   beginResetModel();
   rows_ = std::move(rows);

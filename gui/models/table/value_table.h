@@ -36,6 +36,8 @@ class ValueTable : public QAbstractTableModel {
   explicit ValueTable(std::vector<ValueColumn> columns, QObject* parent = nullptr);
 
   void show(std::vector<ValueRow> rows);
+  // With other columns.
+  void show(std::vector<ValueColumn> columns, std::vector<ValueRow> rows);
   [[nodiscard]] const std::vector<ValueColumn>& columns() const { return columns_; }
   [[nodiscard]] const std::vector<ValueRow>& rows() const { return rows_; }
 

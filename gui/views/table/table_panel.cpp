@@ -87,7 +87,8 @@ void TablePanel::sortBy(int column, Qt::SortOrder order) {
 void TablePanel::stretch(int column) {
   QHeaderView* header = view_->horizontalHeader();
   header->setSectionResizeMode(QHeaderView::Interactive);
-  header->setSectionResizeMode(column, QHeaderView::Stretch);
+  if (column < header->count())
+    header->setSectionResizeMode(column, QHeaderView::Stretch);
 }
 
 // In the ValueTable. Requires: the index is valid.

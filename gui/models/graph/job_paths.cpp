@@ -1,0 +1,108 @@
+#include "gui/models/graph/job_paths.h"
+
+#include "gui/trace/qtext.h"
+#include "gui/trace/time_format.h"
+
+#include <QCoreApplication>
+
+namespace sonde::gui {
+namespace {
+
+namespace critical = engine::critical;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("Graph", text);
+}
+
+QVariant integer(std::int64_t value) {
+  return QVariant::fromValue<qlonglong>(value);
+}
+
+QString entityOf(const JobPaths& job, engine::graph::LaneIndex lane) {
+  return qtext(engine::graph::entityOf(job.job.trace.graph.lanes[lane]));
+}
+
+QString causeOf(critical::PathCause cause) {
+  return QString::fromLatin1(critical::nameOf(cause)).replace(u'_', u' ');
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const JobPaths>> readPaths(const store::Database& trace) {
+  auto read = std::make_shared<JobPaths>();
+  SONDE_TRY_ASSIGN(read->job, engine::operations::readJob(trace, true));
+  read->paths = critical::pathsOf(read->job.trace);
+  SONDE_TRY_ASSIGN(read->parts, critical::partsOf(trace, read->job.trace.graph, read->paths));
+  read->shares = critical::sharesOf(read->parts);
+  read->slacks = critical::laneSlacks(read->job.trace.graph, read->paths);
+  return std::shared_ptr<const JobPaths>(std::move(read));
+}
+
+QString titleOf(const critical::IterationPath& path) {
+  return path.number ? tr("iteration %1, %2").arg(*path.number).arg(formatDuration(path.lengthNs()))
+                     : tr("the whole trace, %1").arg(formatDuration(path.lengthNs()));
+}
+
+std::vector<ValueColumn> shareColumns() {
+  return {{tr("where")},
+          {tr("cause")},
+          {tr("what")},
+          {tr("time"), ValueKind::Duration},
+          {tr("share"), ValueKind::Share, tr("of all paths")},
+          {tr("parts"), ValueKind::Integer}};
+}
+
+std::vector<ValueRow> shareRows(const JobPaths& job) {
+  std::vector<ValueRow> rows;
+  for (const critical::PathShare& each : job.shares)
+    rows.push_back({{entityOf(job, each.lane),
+                     causeOf(each.cause),
+                     qtext(each.what),
+                     integer(each.ns),
+                     each.share,
+                     integer(each.parts)},
+                    {.name = qtext(each.what)}});
+  return rows;
+}
+
+std::vector<ValueColumn> partColumns() {
+  return {{tr("begins after"), ValueKind::Duration, tr("since the begin of the iteration")},
+          {tr("where")},
+          {tr("cause")},
+          {tr("what")},
+          {tr("time"), ValueKind::Duration},
+          {tr("share"), ValueKind::Share, tr("of the iteration")}};
+}
+
+std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path) {
+  const critical::IterationPath& of = job.paths.at(path);
+  const auto length = static_cast<double>(of.lengthNs());
+  std::vector<ValueRow> rows;
+  for (const critical::PathPart& each : job.parts)
+    if (each.path == path)
+      rows.push_back({{integer(each.beginNs - of.beginNs),
+                       entityOf(job, each.lane),
+                       causeOf(each.cause),
+                       qtext(each.what),
+                       integer(each.lengthNs()),
+                       length > 0 ? static_cast<double>(each.lengthNs()) / length : 0.0},
+                      {.span = Span{each.beginNs, each.endNs}}});
+  return rows;
+}
+
+std::vector<ValueColumn> slackColumns() {
+  return {{tr("thread or stream")},
+          {tr("on the path"), ValueKind::Duration, tr("mean of the iterations")},
+          {tr("slack"),
+           ValueKind::Duration,
+           tr("it could be so much later without delaying the iteration")}};
+}
+
+std::vector<ValueRow> slackRows(const JobPaths& job) {
+  std::vector<ValueRow> rows;
+  for (const critical::LaneSlack& each : job.slacks)
+    rows.push_back({{entityOf(job, each.lane), integer(each.pathNs), integer(each.slackNs)}});
+  return rows;
+}
+
+}  // namespace sonde::gui

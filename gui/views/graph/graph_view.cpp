@@ -1,0 +1,101 @@
+#include "gui/views/graph/graph_view.h"
+
+#include "gui/trace/qtext.h"
+#include "gui/trace/time_format.h"
+#include "gui/views/table/table_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace sonde::gui {
+
+GraphView::GraphView(TraceModels& models) : Panel(models) {
+  auto* page = new QWidget;
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(8, 8, 8, 0);
+  note_ = new QLabel;
+  note_->setWordWrap(true);
+  layout->addWidget(note_);
+  iteration_ = new QComboBox;
+  iteration_->setAccessibleName(tr("Iteration"));
+  iteration_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  auto* right = new QSplitter(Qt::Vertical);
+  right->addWidget(tableOf(shares_, tr("All iterations"), 2));
+  right->addWidget(tableOf(slacks_, tr("Slack of threads and streams"), 0));
+  right->setSizes({2000, 1000});
+  auto* halves = new QSplitter(Qt::Horizontal);
+  halves->addWidget(tableOf(parts_, tr("Critical path of"), 3, iteration_));
+  halves->addWidget(right);
+  halves->setSizes({1000, 1000});
+  layout->addWidget(halves, 1);
+  setContent(page);
+  connect(iteration_, &QComboBox::currentIndexChanged, this, &GraphView::showParts);
+}
+
+QWidget* GraphView::tableOf(ValueTable& table, const QString& title, int stretch, QWidget* beside) {
+  auto* whole = new QWidget;
+  auto* layout = new QVBoxLayout(whole);
+  layout->setContentsMargins(0, 0, 0, 0);
+  auto* heading = new QHBoxLayout;
+  auto* text = new QLabel(title);
+  QFont bold = text->font();
+  bold.setBold(true);
+  text->setFont(bold);
+  heading->addWidget(text);
+  if (beside != nullptr)
+    heading->addWidget(beside);
+  heading->addStretch(1);
+  layout->addLayout(heading);
+  auto* rows = new TablePanel(table);
+  rows->setAccessibleName(title);
+  rows->stretch(stretch);
+  connect(rows, &TablePanel::opened, this, &GraphView::placeWanted);
+  layout->addWidget(rows, 1);
+  return whole;
+}
+
+void GraphView::choose(int path) {
+  iteration_->setCurrentIndex(path);
+}
+
+void GraphView::read() {
+  job_.reset();
+  ask(readPaths, [this](std::shared_ptr<const JobPaths> job) { show(std::move(job)); });
+}
+
+void GraphView::show(std::shared_ptr<const JobPaths> job) {
+  job_ = std::move(job);
+  const QSignalBlocker blocker(iteration_);
+  iteration_->clear();
+  for (const auto& path : job_->paths)
+    iteration_->addItem(titleOf(path));
+  iteration_->setCurrentIndex(static_cast<int>(job_->paths.size()) / 2);
+  shares_.show(shareRows(*job_));
+  slacks_.show(slackRows(*job_));
+  showParts();
+  QStringList notes;
+  for (const auto& straggler : job_->job.stragglers)
+    notes << tr("Rank %1 makes the job slow: %2 of an iteration (%3 %), most of it in %4.")
+                 .arg(straggler.rank)
+                 .arg(formatDuration(straggler.ns))
+                 .arg(100 * straggler.share, 0, 'f', 1)
+                 .arg(qtext(straggler.operation));
+  for (const auto& check : job_->job.trace.checks)
+    if (check.violations > 0)
+      notes << QStringLiteral("%L1 ").arg(check.violations) + qtext(check.text);
+  note_->setText(notes.join(u'\n'));
+  note_->setVisible(!notes.isEmpty());
+}
+
+void GraphView::showParts() {
+  const int path = iteration_->currentIndex();
+  parts_.show(job_ == nullptr || path < 0 ? std::vector<ValueRow>()
+                                          : partRows(*job_, static_cast<std::size_t>(path)));
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,54 @@
+#include "gui/views/graph/graph_view.h"
+
+#include "tests/gui/window_rig.h"
+
+#include <numeric>
+
+namespace sonde::gui {
+namespace {
+
+class GraphViewTest : public TimelineViewTest {
+ protected:
+  GraphViewTest() {
+    window_.showView(QStringLiteral("graph"));
+    openTraining();
+  }
+
+  [[nodiscard]] GraphView& view() {
+    return *qobject_cast<GraphView*>(window_.view(QStringLiteral("graph")));
+  }
+  [[nodiscard]] static std::int64_t sumOf(const ValueTable& table, std::size_t column) {
+    return std::accumulate(table.rows().begin(),
+                           table.rows().end(),
+                           std::int64_t{0},
+                           [&](std::int64_t sum, const ValueRow& row) {
+                             return sum + row.values[column].toLongLong();
+                           });
+  }
+};
+
+TEST_F(GraphViewTest, PathsSumToTheirIterations) {
+  ASSERT_EQ(view().message(), "");
+  std::int64_t all = 0;
+  for (int path = 0; path < 6; ++path) {
+    view().choose(path);
+    ASSERT_FALSE(view().parts().rows().empty());
+    all += sumOf(view().parts(), 4);
+  }
+  EXPECT_EQ(sumOf(view().shares(), 3), all);
+  EXPECT_FALSE(view().slacks().rows().empty());
+}
+
+TEST_F(GraphViewTest, PartsFollowEachOtherAndLeadToTheirTime) {
+  view().choose(2);
+  const auto& rows = view().parts().rows();
+  for (std::size_t row = 1; row < rows.size(); ++row)
+    EXPECT_EQ(rows[row].place.span->beginNs, rows[row - 1].place.span->endNs);
+  emit view().placeWanted(rows.front().place);
+  settle();
+  EXPECT_LE(shown().beginNs(), rows.front().place.span->beginNs);
+  EXPECT_GE(shown().endNs(), rows.front().place.span->endNs);
+}
+
+}  // namespace
+}  // namespace sonde::gui
