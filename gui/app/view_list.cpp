@@ -1,10 +1,12 @@
 #include "gui/app/view_list.h"
 
 #include "gui/views/breakdown/breakdown_view.h"
+#include "gui/views/compare/compare_view.h"
 #include "gui/views/findings/findings_view.h"
 #include "gui/views/graph/graph_view.h"
 #include "gui/views/overview/overview_view.h"
 #include "gui/views/ranks/ranks_view.h"
+#include "gui/views/sql/sql_view.h"
 #include "gui/views/tables/tables_view.h"
 
 #include <QStringList>
@@ -34,6 +36,8 @@ constexpr ViewInfo kViews[] = {
      "Findings",
      "the verdicts of all rules, with evidence and advice",
      make<FindingsView>},
+    {"compare", "Compare", "what got slower or faster than in an earlier run", make<CompareView>},
+    {"sql", "SQL", "SELECT statements over the views of the trace", make<SqlView>},
 };
 
 }  // namespace

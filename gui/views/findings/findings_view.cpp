@@ -64,8 +64,9 @@ void FindingsView::show() {
       std::count_if(check_.results.begin(), check_.results.end(), [](const auto& result) {
         return result.counts() && result.outcome.verdict == rules::Verdict::Fired;
       });
-  state_->setText(fired == 0 ? tr("No rule found a fault in this trace.")
-                             : tr("%n finding(s)", nullptr, static_cast<int>(fired)));
+  state_->setText(fired == 0   ? tr("No rule found a fault in this trace.")
+                  : fired == 1 ? tr("1 finding")
+                               : tr("%L1 findings").arg(fired));
   if (!shown_.empty())
     rows_->view().selectRow(0);
 }

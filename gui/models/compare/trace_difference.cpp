@@ -1,0 +1,132 @@
+#include "gui/models/compare/trace_difference.h"
+
+#include "analysis/engine/diff/iteration_times.h"
+#include "analysis/engine/diff/run_files.h"
+#include "analysis/engine/diff/run_times.h"
+#include "analysis/store/trace_file.h"
+#include "gui/trace/qtext.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace sonde::gui {
+namespace {
+
+namespace diff = engine::diff;
+using diff::Verdict;
+
+constexpr diff::Dimensions kBy{.operation = true, .kernel = true};
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("Compare", text);
+}
+
+Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths) {
+  std::vector<std::string> words;
+  for (const QString& path : paths)
+    words.push_back(path.toStdString());
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, diff::runsOf(words));
+  const auto read = [](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
+    SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+    return diff::readIterationTimes(trace, kBy);
+  };
+  return diff::readRuns(runs, read, kBy.rank, std::nullopt);
+}
+
+QVariant ns(double value, bool has) {
+  return has ? QVariant::fromValue<qlonglong>(std::llround(value)) : QVariant();
+}
+
+QVariant optional(const std::optional<double>& value) {
+  return value ? QVariant(*value) : QVariant();
+}
+
+bool differs(const diff::Row& row) {
+  return row.verdict != Verdict::Same && row.verdict != Verdict::TooFew;
+}
+
+double movedNs(const diff::Row& row) {
+  return std::abs(row.shown.b.ns - row.shown.a.ns);
+}
+
+QString percent(double share) {
+  return QString::number(100 * std::abs(share), 'f', 1);
+}
+
+}  // namespace
+
+Result<diff::Diff> compareTraces(const QStringList& a, const QStringList& b) {
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before, readSide(a));
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after, readSide(b));
+  return diff::diff(before, after, {});
+}
+
+QString sentenceOf(const diff::Diff& diff) {
+  if (diff.rows.empty())
+    return {};
+  const diff::Row& iteration = diff.rows.front();
+  const auto& shown = iteration.shown;
+  if (iteration.verdict == Verdict::TooFew)
+    return tr("There are too few iterations to show a difference.");
+  if (!differs(iteration) || !shown.change)
+    return iteration.detectable
+               ? tr("No difference of the iteration can be shown; one of %1 % would have been.")
+                     .arg(percent(*iteration.detectable))
+               : tr("No difference of the iteration can be shown.");
+  QString text = iteration.verdict == Verdict::Slower ? tr("An iteration takes %1 % longer")
+                                                      : tr("An iteration takes %1 % less time");
+  text = text.arg(percent(*shown.change));
+  if (shown.low && shown.high)
+    text += tr(" (%1 to %2 %)").arg(percent(*shown.low), percent(*shown.high));
+  return text + u'.';
+}
+
+std::vector<ValueColumn> differenceColumns() {
+  return {{tr("what")},
+          {tr("kind")},
+          {tr("verdict")},
+          {tr("before"), ValueKind::Duration, tr("in an iteration")},
+          {tr("after"), ValueKind::Duration, tr("in an iteration")},
+          {tr("change of time"), ValueKind::Duration},
+          {tr("change"), ValueKind::Share},
+          {tr("at least"), ValueKind::Share, tr("95 % interval")},
+          {tr("at most"), ValueKind::Share, tr("95 % interval")}};
+}
+
+std::vector<ValueRow> differenceRows(const diff::Diff& diff) {
+  std::vector<const diff::Row*> ordered;
+  for (const diff::Row& row : diff.rows)
+    ordered.push_back(&row);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* one, const auto* other) {
+    const auto place = [](const diff::Row& row) {
+      return row.subject.kind == diff::Kind::Iteration ? 0 : differs(row) ? 1 : 2;
+    };
+    return place(*one) != place(*other) ? place(*one) < place(*other)
+                                        : movedNs(*one) > movedNs(*other);
+  });
+  std::vector<ValueRow> rows;
+  for (const diff::Row* row : ordered) {
+    const bool hasBefore = row->verdict != Verdict::Added;
+    const bool hasAfter = row->verdict != Verdict::Removed;
+    const bool hasBoth = hasBefore && hasAfter;
+    const QString name = row->subject.name                            ? qtext(*row->subject.name)
+                         : row->subject.kind == diff::Kind::Iteration ? tr("iteration")
+                                                                      : tr("outside of all");
+    rows.push_back({{name,
+                     qtext(diff::word(row->subject.kind)),
+                     qtext(diff::word(row->verdict)),
+                     ns(row->shown.a.ns, hasBefore),
+                     ns(row->shown.b.ns, hasAfter),
+                     ns((hasAfter ? row->shown.b.ns : 0) - (hasBefore ? row->shown.a.ns : 0), true),
+                     hasBoth ? optional(row->shown.change) : QVariant(),
+                     hasBoth ? optional(row->shown.low) : QVariant(),
+                     hasBoth ? optional(row->shown.high) : QVariant()},
+                    {.name = row->subject.name ? name : QString()}});
+  }
+  return rows;
+}
+
+}  // namespace sonde::gui
