@@ -4,6 +4,7 @@
 #include "gui/trace/time_format.h"
 #include "gui/views/help_overlay.h"
 #include "gui/views/search_bar.h"
+#include "gui/views/time_input.h"
 #include "gui/views/timeline_panel.h"
 #include "gui/views/timeline_view.h"
 
@@ -34,7 +35,7 @@ MainWindow::MainWindow() {
   buildSpan();
   buildMenus();
   connectModel();
-  help_ = new HelpOverlay(this);
+  buildHelp();
   showTitle();
   showView(QLatin1String(views().front().word));
 }
@@ -177,6 +178,28 @@ void MainWindow::buildTimelineActions(QMenu* view, QMenu* go) {
       tr("&Keys"),
       {Qt::Key_Question, Qt::SHIFT | Qt::Key_Question},
       [this] { help_->show(); });
+}
+
+// All keys that exist: those of the actions in the menus, and the timeline's.
+void MainWindow::buildHelp() {
+  std::vector<HelpLine> lines;
+  for (const QAction* menu : menuBar()->actions())
+    for (const QAction* action : menu->menu()->actions())
+      if (!action->shortcut().isEmpty())
+        lines.push_back({action->shortcut().toString(QKeySequence::NativeText),
+                         action->text().remove(u'&').remove(u'…')});
+  for (const TimeKey& each : timeKeys()) {
+    QStringList keys;
+    for (const int key : each.keys)
+      if (key != 0)
+        keys << QKeySequence(key).toString(QKeySequence::NativeText);
+    lines.push_back({keys.join(QStringLiteral(", ")), tr(each.text)});
+  }
+  lines.push_back({tr("Ctrl + wheel"), tr("zoom at the mouse; over the ruler also without Ctrl")});
+  lines.push_back({tr("Shift + wheel, Shift + drag"), tr("move in time")});
+  lines.push_back({tr("drag"), tr("select a span: its length, and totals by name")});
+  lines.push_back({tr("click, double click"), tr("select an event, zoom to it")});
+  help_ = new HelpOverlay(std::move(lines), this);
 }
 
 void MainWindow::connectModel() {

@@ -55,6 +55,7 @@ class MainWindow : public QMainWindow {
   void buildSpan();
   void buildMenus();
   void buildTimelineActions(QMenu* view, QMenu* go);
+  void buildHelp();
   void connectModel();
   void chooseFiles();
   void savePicture();

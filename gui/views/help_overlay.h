@@ -1,14 +1,24 @@
 // Shows the keys over the whole window until any key or click. Main thread.
 #pragma once
 
+#include <QString>
 #include <QWidget>
 
+#include <vector>
+
 namespace sonde::gui {
+
+struct HelpLine {
+  QString keys;
+  QString what;
+};
 
 class HelpOverlay : public QWidget {
  public:
   // Covers `parent` and follows its size.
-  explicit HelpOverlay(QWidget* parent);
+  HelpOverlay(std::vector<HelpLine> lines, QWidget* parent);
+
+  [[nodiscard]] const std::vector<HelpLine>& lines() const { return lines_; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -16,6 +26,9 @@ class HelpOverlay : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void showEvent(QShowEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  std::vector<HelpLine> lines_;
 };
 
 }  // namespace sonde::gui

@@ -48,6 +48,57 @@ void areaFromSelection(TraceModels& models) {
   models.totals.sum(area);
 }
 
+void zoom(TraceModels& models, double x, double factor) {
+  models.view.change(&Viewport::zoomAt, x, factor);
+}
+
+// `share`: of the window, to the right.
+void pan(TraceModels& models, double share) {
+  models.view.change(&Viewport::panPixels, share * models.view.viewport().width());
+}
+
+constexpr TimeKey kTimeKeys[] = {
+    {{Qt::Key_W, 0},
+     "zoom in at the mouse",
+     [](TraceModels& models, double x, bool) { zoom(models, x, kKeyZoom); }},
+    {{Qt::Key_S, 0},
+     "zoom out at the mouse",
+     [](TraceModels& models, double x, bool) { zoom(models, x, 1 / kKeyZoom); }},
+    {{Qt::Key_A, Qt::Key_Left},
+     "earlier",
+     [](TraceModels& models, double, bool) { pan(models, -kKeyPan); }},
+    {{Qt::Key_D, Qt::Key_Right},
+     "later",
+     [](TraceModels& models, double, bool) { pan(models, kKeyPan); }},
+    {{Qt::Key_0, Qt::Key_Home},
+     "the whole trace",
+     [](TraceModels& models, double, bool) { models.view.change(&Viewport::fit); }},
+    {{Qt::Key_F, 0},
+     "zoom to the selection; again: to the whole trace",
+     [](TraceModels& models, double, bool) { focusSelection(models); }},
+    {{Qt::Key_Period, 0},
+     "next event of the row",
+     [](TraceModels& models, double, bool) { models.selection.step(1); }},
+    {{Qt::Key_Comma, 0},
+     "previous event of the row",
+     [](TraceModels& models, double, bool) { models.selection.step(-1); }},
+    {{Qt::Key_BracketRight, 0},
+     "along an arrow: to what the call launched",
+     [](TraceModels& models, double, bool) { models.selection.follow(true); }},
+    {{Qt::Key_BracketLeft, 0},
+     "along an arrow: to the call",
+     [](TraceModels& models, double, bool) { models.selection.follow(false); }},
+    {{Qt::Key_M, 0},
+     "mark the selection or the mouse; with Shift: keep the mark",
+     [](TraceModels& models, double x, bool shift) { markSelection(models, shift, x); }},
+    {{Qt::Key_R, 0},
+     "make the selected event the selected span",
+     [](TraceModels& models, double, bool) { areaFromSelection(models); }},
+    {{Qt::Key_Escape, 0},
+     "clear the selection",
+     [](TraceModels& models, double, bool) { clearSelection(models); }},
+};
+
 }  // namespace
 
 void frame(ViewState& view, const Span& span) {
@@ -60,48 +111,17 @@ void clearSelection(TraceModels& models) {
   models.selection.clear();
 }
 
-bool handleTimeKey(ViewState& view, int key, double x) {
-  const double page = view.viewport().width() * kKeyPan;
-  switch (key) {
-    case Qt::Key_W:
-      return view.change(&Viewport::zoomAt, x, kKeyZoom), true;
-    case Qt::Key_S:
-      return view.change(&Viewport::zoomAt, x, 1 / kKeyZoom), true;
-    case Qt::Key_A:
-    case Qt::Key_Left:
-      return view.change(&Viewport::panPixels, -page), true;
-    case Qt::Key_D:
-    case Qt::Key_Right:
-      return view.change(&Viewport::panPixels, page), true;
-    case Qt::Key_0:
-    case Qt::Key_Home:
-      return view.change(&Viewport::fit), true;
-    default:
-      return false;
-  }
+std::span<const TimeKey> timeKeys() {
+  return kTimeKeys;
 }
 
-bool handleSelectionKey(TraceModels& models, int key, bool shift, double x) {
-  switch (key) {
-    case Qt::Key_F:
-      return focusSelection(models), true;
-    case Qt::Key_M:
-      return markSelection(models, shift, x), true;
-    case Qt::Key_R:
-      return areaFromSelection(models), true;
-    case Qt::Key_Period:
-      return models.selection.step(1), true;
-    case Qt::Key_Comma:
-      return models.selection.step(-1), true;
-    case Qt::Key_BracketRight:
-      return models.selection.follow(true), true;
-    case Qt::Key_BracketLeft:
-      return models.selection.follow(false), true;
-    case Qt::Key_Escape:
-      return clearSelection(models), true;
-    default:
-      return false;
-  }
+bool handleTimeKey(TraceModels& models, int key, bool shift, double x) {
+  for (const TimeKey& each : kTimeKeys)
+    if (each.keys[0] == key || (each.keys[1] != 0 && each.keys[1] == key)) {
+      each.act(models, x, shift);
+      return true;
+    }
+  return false;
 }
 
 double notchesOf(const QWheelEvent& event) {

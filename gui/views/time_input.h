@@ -7,6 +7,9 @@
 
 #include "gui/models/trace_models.h"
 
+#include <array>
+#include <span>
+
 class QWheelEvent;
 
 namespace sonde::gui {
@@ -16,12 +19,16 @@ void frame(ViewState& view, const Span& span);
 // Drops the selected event, the area and its totals.
 void clearSelection(TraceModels& models);
 
-// W and S zoom at `x`; A, D and the arrows pan; 0 and Home show all.
-bool handleTimeKey(ViewState& view, int key, double x);
-// F frames the selection, or else shows all; M marks it, or else the time at `x`, and keeps the
-// mark with Shift. R selects the event's area; full stop and comma step, brackets follow arrows;
-// Escape clears.
-bool handleSelectionKey(TraceModels& models, int key, bool shift, double x);
+// A key of views with a time axis.
+struct TimeKey {
+  std::array<int, 2> keys;  // Qt::Key; the second one may be 0
+  const char* text;         // what it does, for the help
+  void (*act)(TraceModels& models, double x, bool shift);
+};
+// All of them, in the order of the help.
+[[nodiscard]] std::span<const TimeKey> timeKeys();
+// Does what the key is for, at `x`.
+bool handleTimeKey(TraceModels& models, int key, bool shift, double x);
 // Zooms at `x` with Control, and on a time axis; pans with Shift, and if the wheel turns sideways.
 bool handleTimeWheel(ViewState& view, const QWheelEvent& event, double x, bool onAxis);
 // The notches that the wheel was turned, away from the user.

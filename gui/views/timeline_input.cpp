@@ -28,8 +28,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
   const int width = models_.view.viewport().width();
   const int x = mouse_.x() - labelWidth_;
   const double anchor = x > 0 && viewport()->underMouse() ? x : width / 2.0;
-  if (other || !(handleTimeKey(models_.view, event->key(), anchor) ||
-                 handleSelectionKey(models_, event->key(), shift, std::clamp(x, 0, width))))
+  if (other || !handleTimeKey(models_, event->key(), shift, anchor))
     QAbstractScrollArea::keyPressEvent(event);
 }
 
