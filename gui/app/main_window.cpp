@@ -23,6 +23,19 @@
 
 namespace sonde::gui {
 
+namespace {
+
+// "?, F1"; the shift of a "?" is none of its own.
+QString keysOf(const QAction& action) {
+  QStringList keys;
+  for (const QKeySequence& key : action.shortcuts())
+    if (key != QKeySequence(Qt::SHIFT | Qt::Key_Question))
+      keys << key.toString(QKeySequence::NativeText);
+  return keys.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
 MainWindow::MainWindow() {
   setAcceptDrops(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
@@ -173,11 +186,10 @@ void MainWindow::buildTimelineActions(QMenu* view, QMenu* go) {
     timeline_->findTrack();
   });
   find->setShortcut(Qt::CTRL | Qt::Key_P);
-  // Only some platforms report the shift of a "?".
-  add(menuBar()->addMenu(tr("&Help")),
-      tr("&Keys"),
-      {Qt::Key_Question, Qt::SHIFT | Qt::Key_Question},
-      [this] { help_->show(); });
+  QAction* keys =
+      menuBar()->addMenu(tr("&Help"))->addAction(tr("&Keys"), this, [this] { help_->show(); });
+  // Only some platforms report the shift of a "?". In a text it is a letter.
+  keys->setShortcuts({Qt::Key_Question, Qt::SHIFT | Qt::Key_Question, Qt::Key_F1});
 }
 
 // All keys that exist: those of the actions in the menus, and the timeline's.
@@ -186,8 +198,7 @@ void MainWindow::buildHelp() {
   for (const QAction* menu : menuBar()->actions())
     for (const QAction* action : menu->menu()->actions())
       if (!action->shortcut().isEmpty())
-        lines.push_back({action->shortcut().toString(QKeySequence::NativeText),
-                         action->text().remove(u'&').remove(u'…')});
+        lines.push_back({keysOf(*action), action->text().remove(u'&').remove(u'…')});
   for (const TimeKey& each : timeKeys()) {
     QStringList keys;
     for (const int key : each.keys)

@@ -1,8 +1,10 @@
 #include "gui/views/help_overlay.h"
+#include "gui/views/panel.h"
 #include "gui/views/time_input.h"
 #include "tests/gui/window_rig.h"
 
 #include <QAction>
+#include <QPlainTextEdit>
 
 #include <set>
 
@@ -20,8 +22,9 @@ TEST_F(HelpTest, ListsExactlyTheShortcutsThatExist) {
   std::multiset<QString> existing{
       "Ctrl + wheel", "Shift + wheel", "Shift + drag", "drag", "click", "double click"};
   for (const QAction* action : window_.findChildren<QAction*>())
-    if (!action->shortcut().isEmpty())
-      existing.insert(action->shortcut().toString(QKeySequence::NativeText));
+    for (const QKeySequence& key : action->shortcuts())
+      if (key != QKeySequence(Qt::SHIFT | Qt::Key_Question))
+        existing.insert(key.toString(QKeySequence::NativeText));
   for (const TimeKey& each : timeKeys())
     for (const int key : each.keys)
       if (key != 0)
@@ -40,6 +43,21 @@ TEST_F(HelpTest, NoKeyMeansTwoThings) {
       if (key != 0) {
         EXPECT_TRUE(seen.insert(QKeySequence(key).toString()).second) << each.text;
       }
+}
+
+TEST_F(HelpTest, AQuestionMarkIsALetterInATextAndHelpElsewhere) {
+  openTraining();
+  const auto* const help = window_.findChild<HelpOverlay*>(QStringLiteral("help"));
+  window_.showView(QStringLiteral("sql"));
+  settle();
+  auto* const text = window_.view(QStringLiteral("sql"))->findChild<QPlainTextEdit*>();
+  EXPECT_TRUE(text->hasFocus());
+  const int before = static_cast<int>(text->toPlainText().size());
+  QTest::keyClick(text, '?');
+  EXPECT_EQ(text->toPlainText().size(), before + 1);
+  EXPECT_FALSE(help->isVisible());
+  QTest::keyClick(text, Qt::Key_F1);
+  EXPECT_TRUE(help->isVisible());
 }
 
 TEST_F(HelpTest, AQuestionMarkShowsItAndAnyKeyHidesIt) {

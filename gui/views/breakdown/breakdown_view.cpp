@@ -45,6 +45,7 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
   halves->addWidget(rows);
   halves->setSizes({3000, 2000});
   layout->addWidget(halves, 1);
+  page->setFocusProxy(rows);
   setContent(page);
   connect(
       chart_, &BarChart::clicked, this, [this](const Place& place) { emit placeWanted(place); });

@@ -33,6 +33,7 @@ CompareView::CompareView(TraceModels& models) : Panel(models) {
   auto* rows = new TablePanel(table_);
   rows->setAccessibleName(tr("Differences"));
   layout->addWidget(rows, 1);
+  page->setFocusProxy(rows);
   setContent(page);
   connect(choose, &QPushButton::clicked, this, &CompareView::chooseFiles);
   connect(rows, &TablePanel::opened, this, &CompareView::placeWanted);

@@ -37,6 +37,7 @@ FindingsView::FindingsView(TraceModels& models) : Panel(models) {
   halves->addWidget(page_);
   halves->setSizes({3000, 2000});
   layout->addWidget(halves, 1);
+  page->setFocusProxy(rows_);
   setContent(page);
   connect(all_, &QCheckBox::toggled, this, &FindingsView::show);
   connect(rows_, &TablePanel::opened, this, &FindingsView::placeWanted);

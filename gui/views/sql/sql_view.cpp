@@ -66,6 +66,7 @@ SqlView::SqlView(TraceModels& models) : Panel(models) {
   auto* layout = new QVBoxLayout(page);
   layout->setContentsMargins(8, 8, 8, 0);
   layout->addWidget(halves);
+  page->setFocusProxy(text_);
   setContent(page);
 }
 

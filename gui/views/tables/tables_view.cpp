@@ -29,6 +29,7 @@ TablesView::TablesView(TraceModels& models) : Panel(models) {
   layout->addLayout(line);
   rows_ = new TablePanel(table_);
   layout->addWidget(rows_, 1);
+  page->setFocusProxy(rows_);
   setContent(page);
   connect(name_, &QComboBox::currentIndexChanged, this, [this] { refresh(); });
   connect(rows_, &TablePanel::opened, this, &TablesView::placeWanted);
