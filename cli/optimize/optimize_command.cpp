@@ -2,15 +2,16 @@
 #include "analysis/engine/operations/read_job.h"
 #include "analysis/engine/optimise/families.h"
 #include "analysis/engine/optimise/plan.h"
+#include "analysis/questions/added_settings.h"
 #include "base/shell_quote.h"
+#include "base/text/byte_size.h"
+#include "base/text/time_span.h"
 #include "cli/optimize/plan_output.h"
 #include "cli/shell/command.h"
 #include "cli/shell/model_file.h"
 #include "cli/shell/open_job.h"
 #include "cli/shell/progress_bar.h"
-#include "cli/text/byte_size.h"
 #include "cli/text/table.h"
-#include "cli/text/time_span.h"
 #include "cli/whatif/added_questions.h"
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ Result<std::vector<optimise::Family>> pluginFamilies(const std::vector<std::stri
       change.question =
           "--ask " +
           shellQuoted(question.name + (candidate.settings.empty() ? "" : ",") + candidate.settings);
-      SONDE_TRY_ASSIGN(change.ask, makeCandidate(question, candidate));
+      SONDE_TRY_ASSIGN(change.ask, questions::makeCandidate(question, candidate));
       family.changes.push_back(std::move(change));
     }
     if (!family.changes.empty())

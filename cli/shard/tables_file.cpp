@@ -1,10 +1,10 @@
 #include "cli/shard/tables_file.h"
 
 #include "analysis/engine/models/kernels/device_peaks.h"
+#include "analysis/questions/bandwidth.h"
 #include "base/suggest.h"
-#include "cli/text/byte_size.h"
-#include "cli/text/time_span.h"
-#include "cli/whatif/bandwidth.h"
+#include "base/text/byte_size.h"
+#include "base/text/time_span.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +17,9 @@
 #include <utility>
 
 namespace sonde::cli {
+
+using questions::parseBandwidth;
+
 namespace {
 
 using engine::models::EmbeddingTable;

@@ -2,23 +2,16 @@
 // smallest and the largest number with about 600 digits.
 #pragma once
 
+#include "base/text/number.h"
+
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 namespace sonde::cli {
-
-// The number in `text`, if it is finite.
-inline std::optional<double> numberOf(const std::string& text) {
-  double value = 0;
-  const bool isNumber = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-  return isNumber ? std::optional(value) : std::nullopt;
-}
 
 inline CLI::Validator positiveNumber() {
   return {[](const std::string& text) {

@@ -1,7 +1,7 @@
 #include "cli/whatif/question_file.h"
 
+#include "analysis/questions/named_questions.h"
 #include "base/suggest.h"
-#include "cli/whatif/named_questions.h"
 #include "cli/whatif/question_options.h"
 
 #include <fmt/format.h>
@@ -107,14 +107,14 @@ class QuestionReader {
   }
 
   Result<Question> named(const toml::table& table) const {
-    Asked asked;
+    questions::Asked asked;
     for (const auto& [key, node] : table) {
       SONDE_TRY_ASSIGN(std::string value, valueOf(key, node));
       if (key.str() != "ask") {
         asked.values.emplace(key.str(), std::move(value));
         continue;
       }
-      auto parsed = parseAsked(value);
+      auto parsed = questions::parseAsked(value);
       if (!parsed)
         return at(node.source(), parsed.error().message);
       asked.name = parsed->name;
@@ -122,7 +122,7 @@ class QuestionReader {
         if (!asked.values.emplace(setting, of).second || table.contains(setting))
           return at(node.source(), fmt::format("'{}' is given twice", setting));
     }
-    auto question = makeAsked(asked, added_);
+    auto question = questions::makeAsked(asked, added_);
     if (!question)
       return at(table.source(), question.error().message);
     return question;

@@ -1,6 +1,6 @@
 #include "cli/whatif/question_list.h"
 
-#include "cli/whatif/named_questions.h"
+#include "analysis/questions/named_questions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,7 +55,7 @@ Table listTable(const AddedQuestions& added) {
                textColumn("settings", "settings"),
                textColumn("from", "from")},
               {}};
-  for (const NamedQuestion& each : namedQuestions())
+  for (const questions::NamedQuestion& each : questions::namedQuestions())
     table.rows.push_back({each.name, each.help, each.settings, "sonde"});
   for (const whatif::AddedQuestion& each : added)
     table.rows.push_back({each.name, each.help, addedSettings(each), each.origin});
@@ -64,7 +64,7 @@ Table listTable(const AddedQuestions& added) {
 
 json listJson(const AddedQuestions& added) {
   json questions = json::array();
-  for (const NamedQuestion& each : namedQuestions())
+  for (const questions::NamedQuestion& each : questions::namedQuestions())
     questions.push_back(
         {{"name", each.name}, {"help", each.help}, {"from", "sonde"}, {"usage", each.settings}});
   for (const whatif::AddedQuestion& each : added)

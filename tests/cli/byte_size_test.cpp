@@ -1,4 +1,4 @@
-#include "cli/text/byte_size.h"
+#include "base/text/byte_size.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/text/time_span.h"
+#include "base/text/time_span.h"
 
 #include <gtest/gtest.h>
 

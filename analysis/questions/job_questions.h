@@ -1,11 +1,11 @@
 // The questions of `--ask` about the ranks of a job and their network. Plain functions; any thread.
 #pragma once
 
-#include "cli/whatif/named_question.h"
+#include "analysis/questions/named_question.h"
 
 #include <span>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 std::span<const NamedQuestion> jobQuestions();
 
@@ -14,4 +14,4 @@ Result<engine::whatif::Question> makeNetwork(const NamedValues& values);
 // The same as `--workers N` with n=N.
 Result<engine::whatif::Question> makeWorkers(const NamedValues& values);
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

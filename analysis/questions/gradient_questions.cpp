@@ -1,11 +1,11 @@
-#include "cli/whatif/gradient_questions.h"
+#include "analysis/questions/gradient_questions.h"
 
 #include "analysis/engine/whatif/compute/next_forward.h"
 #include "analysis/engine/whatif/gradients/compression.h"
 #include "analysis/engine/whatif/gradients/overlap.h"
 #include "analysis/engine/whatif/gradients/partition.h"
-#include "cli/text/byte_size.h"
-#include "cli/whatif/bandwidth.h"
+#include "analysis/questions/bandwidth.h"
+#include "base/text/byte_size.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 namespace whatif = engine::whatif;
@@ -119,4 +119,4 @@ std::span<const NamedQuestion> gradientQuestions() {
   return kGradientQuestions;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

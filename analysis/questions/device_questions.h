@@ -1,12 +1,12 @@
 // The questions of `--ask` about GPUs and their peaks. Plain functions; any thread.
 #pragma once
 
-#include "cli/whatif/named_question.h"
+#include "analysis/questions/named_question.h"
 
 #include <span>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 std::span<const NamedQuestion> deviceQuestions();
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

@@ -2,12 +2,12 @@
 // Plain functions.
 #pragma once
 
-#include "cli/whatif/named_question.h"
+#include "analysis/questions/named_question.h"
 
 #include <span>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 std::span<const NamedQuestion> sharingQuestions();
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

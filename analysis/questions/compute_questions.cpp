@@ -1,4 +1,4 @@
-#include "cli/whatif/compute_questions.h"
+#include "analysis/questions/compute_questions.h"
 
 #include "analysis/engine/whatif/compute/accumulation.h"
 #include "analysis/engine/whatif/compute/batch_size.h"
@@ -11,7 +11,7 @@
 #include "analysis/engine/whatif/compute/recompute.h"
 #include "analysis/engine/whatif/compute/streams.h"
 #include "analysis/engine/whatif/selector.h"
-#include "cli/text/time_span.h"
+#include "base/text/time_span.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@
 #include <string>
 #include <utility>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 namespace whatif = engine::whatif;
@@ -187,4 +187,4 @@ std::span<const NamedQuestion> computeQuestions() {
   return kComputeQuestions;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

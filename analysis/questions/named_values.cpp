@@ -1,6 +1,6 @@
-#include "cli/whatif/named_values.h"
+#include "analysis/questions/named_values.h"
 
-#include "cli/text/number_checks.h"
+#include "base/text/number.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 // Divides at commas outside quotes; removes the quotes.
@@ -89,4 +89,4 @@ Result<std::int64_t> wholeNumber(const std::string& text) {
   return static_cast<std::int64_t>(*number);
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

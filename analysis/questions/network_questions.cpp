@@ -1,11 +1,11 @@
-#include "cli/whatif/network_questions.h"
+#include "analysis/questions/network_questions.h"
 
 #include "analysis/engine/whatif/gradients/adasum.h"
 #include "analysis/engine/whatif/gradients/averaging.h"
 #include "analysis/engine/whatif/topology/placement.h"
 #include "analysis/engine/whatif/topology/topology.h"
-#include "cli/text/time_span.h"
-#include "cli/whatif/bandwidth.h"
+#include "analysis/questions/bandwidth.h"
+#include "base/text/time_span.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 namespace whatif = engine::whatif;
@@ -150,4 +150,4 @@ std::span<const NamedQuestion> networkQuestions() {
   return kNetworkQuestions;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

@@ -1,10 +1,10 @@
-#include "cli/text/byte_size.h"
+#include "base/text/byte_size.h"
 
-#include "cli/text/quantity.h"
+#include "base/text/quantity.h"
 
 #include <fmt/format.h>
 
-namespace sonde::cli {
+namespace sonde {
 
 Result<std::uint64_t> parseByteSize(std::string_view text) {
   constexpr Unit kUnits[] = {{"", 1},
@@ -25,4 +25,4 @@ Result<std::uint64_t> parseByteSize(std::string_view text) {
                            text)};
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde

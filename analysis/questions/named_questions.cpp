@@ -1,12 +1,12 @@
-#include "cli/whatif/named_questions.h"
+#include "analysis/questions/named_questions.h"
 
-#include "cli/whatif/added_questions.h"
-#include "cli/whatif/compute_questions.h"
-#include "cli/whatif/device_questions.h"
-#include "cli/whatif/gradient_questions.h"
-#include "cli/whatif/job_questions.h"
-#include "cli/whatif/network_questions.h"
-#include "cli/whatif/sharing_questions.h"
+#include "analysis/questions/added_settings.h"
+#include "analysis/questions/compute_questions.h"
+#include "analysis/questions/device_questions.h"
+#include "analysis/questions/gradient_questions.h"
+#include "analysis/questions/job_questions.h"
+#include "analysis/questions/network_questions.h"
+#include "analysis/questions/sharing_questions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 using engine::whatif::AddedQuestion;
 using engine::whatif::Question;
@@ -56,4 +56,4 @@ Result<Question> makeAsked(const Asked& asked, const AddedQuestions& added) {
       fmt::format("there is no question '{}': use {}", asked.name, fmt::join(names, ", "))};
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

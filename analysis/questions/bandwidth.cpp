@@ -1,10 +1,10 @@
-#include "cli/whatif/bandwidth.h"
+#include "analysis/questions/bandwidth.h"
 
-#include "cli/text/quantity.h"
+#include "base/text/quantity.h"
 
 #include <fmt/format.h>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 Result<std::int64_t> parseBandwidth(std::string_view text) {
   constexpr long double kByte = 8;
@@ -32,4 +32,4 @@ Result<std::int64_t> parseBandwidth(std::string_view text) {
                   text)};
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

@@ -1,10 +1,10 @@
-#include "cli/text/time_span.h"
+#include "base/text/time_span.h"
 
-#include "cli/text/quantity.h"
+#include "base/text/quantity.h"
 
 #include <fmt/format.h>
 
-namespace sonde::cli {
+namespace sonde {
 
 Result<std::int64_t> parseTimeSpan(std::string_view text) {
   constexpr Unit kUnits[] = {{"", 1e9L},
@@ -24,4 +24,4 @@ Result<std::int64_t> parseTimeSpan(std::string_view text) {
                   text)};
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde

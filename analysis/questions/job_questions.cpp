@@ -1,4 +1,4 @@
-#include "cli/whatif/job_questions.h"
+#include "analysis/questions/job_questions.h"
 
 #include "analysis/engine/whatif/load_cache.h"
 #include "analysis/engine/whatif/loader_workers.h"
@@ -6,10 +6,10 @@
 #include "analysis/engine/whatif/no_stragglers.h"
 #include "analysis/engine/whatif/ranks/ranks.h"
 #include "analysis/engine/whatif/selector.h"
-#include "cli/text/number_checks.h"
-#include "cli/text/time_span.h"
-#include "cli/whatif/bandwidth.h"
-#include "cli/whatif/pipeline_questions.h"
+#include "analysis/questions/bandwidth.h"
+#include "analysis/questions/pipeline_questions.h"
+#include "base/text/number.h"
+#include "base/text/time_span.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 namespace whatif = engine::whatif;
@@ -144,4 +144,4 @@ std::span<const NamedQuestion> jobQuestions() {
   return kJobQuestions;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

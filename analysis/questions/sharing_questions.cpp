@@ -1,11 +1,11 @@
-#include "cli/whatif/sharing_questions.h"
+#include "analysis/questions/sharing_questions.h"
 
 #include "analysis/engine/whatif/sharing/determinism.h"
 #include "analysis/engine/whatif/sharing/fused_jobs.h"
 #include "analysis/engine/whatif/sharing/second_job.h"
 #include "analysis/engine/whatif/sharing/spatial.h"
-#include "cli/text/time_span.h"
-#include "cli/whatif/bandwidth.h"
+#include "analysis/questions/bandwidth.h"
+#include "base/text/time_span.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 namespace whatif = engine::whatif;
@@ -106,4 +106,4 @@ std::span<const NamedQuestion> sharingQuestions() {
   return kSharingQuestions;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

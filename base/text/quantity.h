@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace sonde::cli {
+namespace sonde {
 
 struct Unit {
   std::string_view name;  // in lower case; empty for a number alone
@@ -17,4 +17,4 @@ struct Unit {
 // a number, negative, an unknown unit, or above 9.2e18.
 std::optional<std::int64_t> parseQuantity(std::string_view text, std::span<const Unit> units);
 
-}  // namespace sonde::cli
+}  // namespace sonde

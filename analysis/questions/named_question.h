@@ -2,10 +2,10 @@
 #pragma once
 
 #include "analysis/engine/whatif/question.h"
+#include "analysis/questions/named_values.h"
 #include "base/result.h"
-#include "cli/whatif/named_values.h"
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 struct NamedQuestion {
   const char* name;
@@ -15,4 +15,4 @@ struct NamedQuestion {
   Result<engine::whatif::Question> (*make)(const NamedValues& values);
 };
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

@@ -1,15 +1,15 @@
-#include "cli/whatif/pipeline_questions.h"
+#include "analysis/questions/pipeline_questions.h"
 
 #include "analysis/engine/pipeline/degrees.h"
 #include "analysis/engine/pipeline/pipeline_question.h"
-#include "cli/text/number_checks.h"
+#include "base/text/number.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <string>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 using engine::pipeline::PipelineChange;
@@ -89,4 +89,4 @@ Result<Question> makeDegrees(const NamedValues& values) {
   return engine::pipeline::changeDegrees(degrees);
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

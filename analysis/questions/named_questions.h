@@ -3,14 +3,14 @@
 
 #include "analysis/engine/whatif/added_question.h"
 #include "analysis/engine/whatif/question.h"
+#include "analysis/questions/named_question.h"
+#include "analysis/questions/named_values.h"
 #include "base/result.h"
-#include "cli/whatif/named_question.h"
-#include "cli/whatif/named_values.h"
 
 #include <string>
 #include <vector>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 using AddedQuestions = std::vector<engine::whatif::AddedQuestion>;
 
@@ -23,4 +23,4 @@ Result<engine::whatif::Question> parseAsk(const std::string& text,
                                           const AddedQuestions& added = {});
 Result<engine::whatif::Question> makeAsked(const Asked& asked, const AddedQuestions& added = {});
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

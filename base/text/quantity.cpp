@@ -1,11 +1,11 @@
-#include "cli/text/quantity.h"
+#include "base/text/quantity.h"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <string>
 
-namespace sonde::cli {
+namespace sonde {
 namespace {
 
 std::string nameOfUnit(std::string_view text) {
@@ -35,4 +35,4 @@ std::optional<std::int64_t> parseQuantity(std::string_view text, std::span<const
   return static_cast<std::int64_t>(number * unit->factor);
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde

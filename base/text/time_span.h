@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sonde::cli {
+namespace sonde {
 
-// Returns ns. A number, with or without a decimal point, and a unit: none or s; ns; us; ms; m or min; h.
-// Ignores case and a space between.
+// Returns ns. A number, with or without a decimal point, and a unit: none or s; ns; us; ms; m or
+// min; h. Ignores case and a space between.
 Result<std::int64_t> parseTimeSpan(std::string_view text);
 
-}  // namespace sonde::cli
+}  // namespace sonde

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sonde::cli {
+namespace sonde::questions {
 
 using NamedValues = std::map<std::string, std::string>;
 
@@ -35,4 +35,4 @@ Error missingKey(const std::string& question, const std::string& key, const std:
 // `keys`: those that the question has, for people.
 Error unknownKey(const std::string& question, const std::string& key, const char* keys);
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions

@@ -1,9 +1,9 @@
-#include "cli/whatif/device_questions.h"
+#include "analysis/questions/device_questions.h"
 
 #include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/whatif/compute/block_sparsity.h"
 #include "analysis/engine/whatif/compute/device.h"
-#include "cli/text/number_checks.h"
+#include "base/text/number.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sonde::cli {
+namespace sonde::questions {
 namespace {
 
 namespace models = engine::models;
@@ -100,4 +100,4 @@ std::span<const NamedQuestion> deviceQuestions() {
   return kQuestions;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::questions
