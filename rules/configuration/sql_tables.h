@@ -10,8 +10,8 @@
 
 namespace sonde::rules {
 
-// Adds the rules of the table `sql` to the configuration, which has those of plugins. `fallback`: the severity of a rule that
-// does not state its own. Errors as readConfiguration().
+// Adds the rules of the table `sql` to the configuration, which has those of plugins. `fallback`:
+// the severity of a rule that does not state its own. Errors as readConfiguration().
 Result<void> readSqlTables(const toml::node& sql,
                            const std::string& path,
                            Severity fallback,

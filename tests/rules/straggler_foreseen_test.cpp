@@ -79,7 +79,8 @@ TEST_F(StragglerForeseen, NamesTheRankThatIsBehindTheOthers) {
   EXPECT_EQ(fired.entity, "rank 1");
   EXPECT_DOUBLE_EQ(*fired.outcome.value, 0.7);  // the second operation was due after 400 ns
   EXPECT_EQ(std::get<double>(fired.outcome.evidence.at("predicted_low_ns")), 1700);
-  EXPECT_THAT(fired.outcome.message, HasSubstr("iteration 6 will take 0.0017 ms in place of 0.001 ms"));
+  EXPECT_THAT(fired.outcome.message,
+              HasSubstr("iteration 6 will take 0.0017 ms in place of 0.001 ms"));
   EXPECT_EQ(verdict("straggler-foreseen", {{"max_share", 0.7}}), Verdict::Pass);
 }
 
