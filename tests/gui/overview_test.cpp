@@ -6,6 +6,8 @@
 #include "tests/gui/window_rig.h"
 #include "tests/support/trace_builder.h"
 
+#include <cmath>
+
 namespace sonde::gui {
 namespace {
 
@@ -55,6 +57,21 @@ TEST_F(OverviewTest, AClickOnAnIterationShowsItInTheTimeline) {
   EXPECT_LT(shown().beginNs(), iteration.startNs);
   EXPECT_GT(shown().endNs(), iteration.startNs + iteration.durNs);
   EXPECT_LT(shown().spanNs(), 2 * iteration.durNs);
+}
+
+// A loop over marks that adds a tiny step would never end.
+TEST(LineChartTest, DrawsValuesThatDoublesCanHardlyTellApart) {
+  for (const double value : {0.1, 1e308, -1e30, 0.0}) {
+    LineChart chart;
+    chart.resize(500, 200);
+    chart.show(
+        {"iteration",
+         ValueKind::Real,
+         false,
+         {{"lr", Qt::red, {{0, value}, {1, std::nextafter(value, 2 * value)}, {2, value}}}}});
+    EXPECT_FALSE(chart.grab().isNull());
+    EXPECT_TRUE(chart.rect().contains(chart.positionOf({1, value}).toPoint())) << value;
+  }
 }
 
 TEST_F(OverviewTest, ReadsOnlyWhenItIsVisible) {

@@ -132,6 +132,7 @@ void orderParts(BreakdownBars& bars) {
   bars.parts = names;
   for (BreakdownBar& bar : bars.bars) {
     std::vector<std::int64_t> ordered;
+    ordered.reserve(count);
     for (const std::size_t place : places)
       ordered.push_back(bar.ns[place]);
     bar.ns = std::move(ordered);

@@ -20,14 +20,23 @@ constexpr int kTop = 22;
 constexpr int kBottom = 20;
 constexpr double kNearPx = 24;
 
-// A step of 1, 2 or 5 × 10^n that divides `range` into at most `most` parts.
-double stepOf(double range, int most) {
-  const double least = range / most;
+// Marks at multiples of a step of 1, 2 or 5 × 10^n, not below `leastStep`: at most `most`, and few
+// even if doubles can hardly tell the bounds apart.
+std::vector<double> ticksOf(double low, double high, int most, double leastStep) {
+  constexpr int kMost = 50;
+  const double least = std::max((high - low) / std::clamp(most, 2, kMost), leastStep);
+  if (!(least > 0) || !std::isfinite(least))
+    return {};
   const double power = std::pow(10, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0})
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.0, 1.0})
     if (factor * power >= least)
-      return factor * power;
-  return 10 * power;
+      step = factor * power;
+  std::vector<double> ticks;
+  const double first = std::ceil(low / step);
+  for (int at = 0; at <= kMost && (first + at) * step <= high; ++at)
+    ticks.push_back((first + at) * step);
+  return ticks;
 }
 
 }  // namespace
@@ -58,6 +67,12 @@ void LineChart::show(LineData data) {
     highX_ = (lowX_ = std::isfinite(lowX_) ? lowX_ : 0) + 1;
   if (!(highY_ > lowY_))
     highY_ = (lowY_ = std::isfinite(lowY_) ? lowY_ : 0) + 1;
+  // Values that doubles can hardly tell apart are a flat line in the middle.
+  if (const double middle = lowY_ / 2 + highY_ / 2, least = std::abs(middle) * 1e-9;
+      highY_ - lowY_ < least) {
+    lowY_ = middle - least;
+    highY_ = middle + least;
+  }
   update();
 }
 
@@ -119,8 +134,7 @@ void LineChart::paintEvent(QPaintEvent* /*event*/) {
 void LineChart::paintAxes(QPainter& painter) const {
   const Theme theme(palette());
   const QRectF plot = plotRect();
-  const double stepY = stepOf(highY_ - lowY_, std::max(2, static_cast<int>(plot.height() / 36)));
-  for (double y = std::ceil(lowY_ / stepY) * stepY; y <= highY_; y += stepY) {
+  for (const double y : ticksOf(lowY_, highY_, static_cast<int>(plot.height() / 36), 0)) {
     const double at = positionOf({lowX_, y}).y();
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(plot.left(), at), QPointF(plot.right(), at));
@@ -129,10 +143,8 @@ void LineChart::paintAxes(QPainter& painter) const {
                      Qt::AlignRight | Qt::AlignVCenter,
                      numberText(y, data_.unit));
   }
-  const double stepX =
-      std::max(1.0, stepOf(highX_ - lowX_, std::max(2, static_cast<int>(plot.width() / 90))));
   painter.setPen(theme.dimText);
-  for (double x = std::ceil(lowX_ / stepX) * stepX; x <= highX_; x += stepX)
+  for (const double x : ticksOf(lowX_, highX_, static_cast<int>(plot.width() / 90), 1))
     painter.drawText(QRectF(positionOf({x, lowY_}).x() - 40, plot.bottom() + 2, 80, 16),
                      Qt::AlignCenter,
                      QString::number(x));

@@ -66,29 +66,28 @@ OverviewView::OverviewView(TraceModels& models)
   times_ = new BarChart;
   TablePanel* operations = tableOf(operations_, 0);
   operations->sortBy(4);
+  addSection(
+      *grid,
+      {0, 2},
+      new Section(tr("Iterations"), iterations_, QStringLiteral("timeline"), tr("Timeline")));
   addSection(*grid,
-             {0, 2, 1, 1},
-             tr("Iterations"),
-             iterations_,
-             QStringLiteral("timeline"),
-             tr("Timeline"));
-  addSection(*grid,
-             {1, 2, 1, 1},
-             tr("Where the time of each rank went"),
-             times_,
-             QStringLiteral("breakdown"),
-             tr("Breakdown"));
-  addSection(*grid, {0, 3, 1, 1}, tr("Operations"), operations, {}, {});
+             {1, 2},
+             new Section(tr("Where the time of each rank went"),
+                         times_,
+                         QStringLiteral("breakdown"),
+                         tr("Breakdown")));
+  addSection(*grid, {0, 3}, new Section(tr("Operations"), operations));
   auto* findings = new QWidget;
   auto* column = new QVBoxLayout(findings);
   column->setContentsMargins(0, 0, 0, 0);
   findingsState_ = new QLabel;
   column->addWidget(findingsState_);
   column->addWidget(tableOf(findings_, 4), 1);
-  addSection(
-      *grid, {1, 3, 1, 1}, tr("Findings"), findings, QStringLiteral("findings"), tr("Findings"));
-  addSection(*grid, {0, 4, 1, 1}, tr("Critical path of the iterations"), tableOf(path_, 1), {}, {});
-  addSection(*grid, {1, 4, 1, 1}, tr("Remarks"), tableOf(notes_, 1), {}, {});
+  addSection(*grid,
+             {1, 3},
+             new Section(tr("Findings"), findings, QStringLiteral("findings"), tr("Findings")));
+  addSection(*grid, {0, 4}, new Section(tr("Critical path of the iterations"), tableOf(path_, 1)));
+  addSection(*grid, {1, 4}, new Section(tr("Remarks"), tableOf(notes_, 1)));
   for (int row = 2; row < 5; ++row)
     grid->setRowStretch(row, 1);
   grid->setColumnStretch(0, 1);
@@ -99,15 +98,9 @@ OverviewView::OverviewView(TraceModels& models)
       times_, &BarChart::clicked, this, [this](const Place& place) { emit placeWanted(place); });
 }
 
-void OverviewView::addSection(QGridLayout& grid,
-                              const QRect& cells,
-                              const QString& title,
-                              QWidget* content,
-                              const QString& view,
-                              const QString& link) {
-  auto* section = new Section(title, content, view, link);
+void OverviewView::addSection(QGridLayout& grid, const QPoint& cell, Section* section) {
   connect(section, &Section::viewWanted, this, &OverviewView::viewWanted);
-  grid.addWidget(section, cells.y(), cells.x(), cells.height(), cells.width());
+  grid.addWidget(section, cell.y(), cell.x());
 }
 
 TablePanel* OverviewView::tableOf(ValueTable& table, int stretch) {

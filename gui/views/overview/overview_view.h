@@ -14,6 +14,7 @@ namespace sonde::gui {
 
 class BarChart;
 class LineChart;
+class Section;
 class TablePanel;
 
 class OverviewView : public Panel {
@@ -33,12 +34,7 @@ class OverviewView : public Panel {
   void read() override;
 
  private:
-  void addSection(QGridLayout& grid,
-                  const QRect& cells,
-                  const QString& title,
-                  QWidget* content,
-                  const QString& view,
-                  const QString& link);
+  void addSection(QGridLayout& grid, const QPoint& cell, Section* section);
   TablePanel* tableOf(ValueTable& table, int stretch);
   void show(const engine::report::JobReport& report);
   void showIterations(const engine::report::JobReport& report);
