@@ -55,7 +55,13 @@ void Analyses::post(QObject& asker, Job job) {
   cancel(asker);
   const auto running = std::make_shared<Running>();
   newest_.insert(&asker, running);
-  connect(&asker, &QObject::destroyed, this, [this, &asker] { cancel(asker); });
+  if (!askers_.contains(&asker)) {
+    askers_.insert(&asker);
+    connect(&asker, &QObject::destroyed, this, [this, key = &asker] {
+      cancel(*key);
+      askers_.remove(key);
+    });
+  }
   ++outstanding_;
   pool_.start(
       [this, running, job = std::move(job), file = document_.skeleton().file, key = &asker] {

@@ -11,6 +11,7 @@
 
 #include <QHash>
 #include <QObject>
+#include <QSet>
 #include <QThreadPool>
 
 #include <functional>
@@ -53,6 +54,7 @@ class Analyses : public QObject {
 
   TraceDocument& document_;
   QHash<const QObject*, std::shared_ptr<Running>> newest_;
+  QSet<const QObject*> askers_;  // that are watched for their end
   int outstanding_ = 0;
   QThreadPool pool_;
 };
