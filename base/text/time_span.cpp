@@ -24,4 +24,16 @@ Result<std::int64_t> parseTimeSpan(std::string_view text) {
                   text)};
 }
 
+Result<TimeRange> parseTimeRange(std::string_view text) {
+  const auto dots = text.find("..");
+  if (dots == std::string_view::npos)
+    return Error{ErrorCode::InvalidArgument, "a range of time is like 1.2s..1.5s"};
+  TimeRange range;
+  SONDE_TRY_ASSIGN(range.beginNs, parseTimeSpan(text.substr(0, dots)));
+  SONDE_TRY_ASSIGN(range.endNs, parseTimeSpan(text.substr(dots + 2)));
+  if (range.endNs <= range.beginNs)
+    return Error{ErrorCode::InvalidArgument, "the end is not after the begin"};
+  return range;
+}
+
 }  // namespace sonde

@@ -1,7 +1,7 @@
 #include "cli/graph/graph_output.h"
 
+#include "analysis/engine/critical/cause_colours.h"
 #include "cli/report/report_lines.h"
-#include "cli/text/cause_colours.h"
 #include "cli/text/json_value.h"
 
 #include <fmt/format.h>
@@ -310,7 +310,7 @@ exports::BarChart chartOf(const GraphView& view, const std::string& title) {
   for (auto& [cause, index] : series) {
     index = chart.series.size();
     chart.series.emplace_back(critical::nameOf(cause));
-    chart.colours.emplace_back(kCauseColours.at(static_cast<std::size_t>(cause)));
+    chart.colours.emplace_back(critical::kCauseColours.at(static_cast<std::size_t>(cause)));
   }
   for (const auto& [rank, parts] : ranks) {
     exports::BarChart::Bar bar;

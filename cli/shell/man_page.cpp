@@ -103,7 +103,7 @@ std::string manOverview(const std::vector<Declaration>& verbs) {
       ".TP\n.B \\-\\-version\nprint the version\n";
   page +=
       ".SH ENVIRONMENT\n.TP\n.B SONDE_PROGRESS\n\"off\" hides the progress of long work, \"now\" "
-      "shows it at once\n"
+      "shows it at once, \"lines\" writes lines such as \"42% building indexes\"\n"
       ".TP\n.B SONDE_SPOOL\nlocal folder that holds records until they are stored, without "
       "\\-\\-spool\n";
   return page +

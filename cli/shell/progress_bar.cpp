@@ -33,6 +33,8 @@ struct Line {
   double share = 0;
   bool active = false;
   bool now = false;
+  bool lines = false;  // instead of a bar, whatever stderr is
+  int percent = -1;    // of the last such line
   std::thread painter;
   std::atomic<bool> shown{false};
 };
@@ -47,7 +49,13 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
+bool wantsLines() {
+  return variable("SONDE_PROGRESS") == "lines";
+}
+
 bool wanted() {
+  if (wantsLines())
+    return true;
   return isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb" &&
          variable("SONDE_PROGRESS") != "off";
 }
@@ -71,6 +79,14 @@ void draw(Line& bar) {
   text.resize(std::min(text.size(), room > tail.size() ? room - tail.size() : 0));
   bar.shown = true;
   put(fmt::format("{}{}{}", kErase, text, tail));
+}
+
+// Requires: the lock is held.
+void drawLine(Line& bar) {
+  const int percent = static_cast<int>(bar.share * 100);
+  if (percent != bar.percent)
+    put(fmt::format("{}% {}\n", percent, bar.what));
+  bar.percent = percent;
 }
 
 void erase(Line& bar) {
@@ -106,6 +122,8 @@ void report(std::string_view what, double share) {
     return;
   bar.what = what;
   bar.share = std::clamp(share, 0.0, 1.0);
+  if (bar.lines)
+    return drawLine(bar);
   if (!bar.painter.joinable())
     bar.painter = startPainter(bar);
   if (bar.now)
@@ -127,6 +145,7 @@ ProgressBar::ProgressBar(const char* verb) {
   bar.verb = verb;
   bar.active = wanted();
   bar.now = variable("SONDE_PROGRESS") == "now";
+  bar.lines = wantsLines();
 }
 
 ProgressBar::~ProgressBar() {

@@ -1,7 +1,8 @@
 // One line on stderr with the progress of long work; shown only on a terminal, and only if the work
-// takes a while. SONDE_PROGRESS=off hides it; SONDE_PROGRESS=now shows it at once. Created and
-// destroyed on the main thread, one at a time; the work may report from any thread. Messages of the
-// verb must go through complain(), which writes around the line.
+// takes a while. SONDE_PROGRESS=off hides it; SONDE_PROGRESS=now shows it at once;
+// SONDE_PROGRESS=lines writes a line for each per cent instead, to any stderr, for programs.
+// Created and destroyed on the main thread, one at a time; the work may report from any thread.
+// Messages of the verb must go through complain(), which writes around the line.
 #pragma once
 
 #include "base/progress.h"

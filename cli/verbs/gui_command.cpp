@@ -27,7 +27,11 @@ class GuiCommand : public Command {
            "  sonde gui job.sonde --screenshot timeline.png --size 1920x1080\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--view", view_, "view to open: timeline")->type_name("VIEW");
+    app.add_option("--view", view_, "view to open, such as timeline or whatif")->type_name("VIEW");
+    app.add_option("--at", at_, "time to show since the begin: 1.5s, or a span 1.2s..1.5s")
+        ->type_name("TIME");
+    app.add_option("--select", select_, "select the first event with this text in its name")
+        ->type_name("TEXT");
     app.add_option("--screenshot", screenshot_, "write this PNG and exit; needs no display")
         ->type_name("PNG");
     app.add_option("--size", size_, "window size in pixels, as in 1920x1080")->type_name("WxH");
@@ -38,7 +42,7 @@ class GuiCommand : public Command {
   int run() override;
 
  private:
-  std::string view_, screenshot_, size_, theme_;
+  std::string view_, at_, select_, screenshot_, size_, theme_;
   std::vector<std::string> traces_;
 };
 
@@ -48,6 +52,8 @@ int GuiCommand::run() {
   const std::string program = (self.parent_path() / "sonde-gui").string();
   std::vector<std::string> words = {program};
   for (const auto& [option, value] : {std::pair("--view", view_),
+                                      std::pair("--at", at_),
+                                      std::pair("--select", select_),
                                       std::pair("--screenshot", screenshot_),
                                       std::pair("--size", size_),
                                       std::pair("--theme", theme_)})

@@ -1,6 +1,6 @@
 #include "cli/whatif/answer_plot.h"
 
-#include "cli/text/cause_colours.h"
+#include "analysis/engine/critical/cause_colours.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ exports::BarChart chartOf(const engine::whatif::Answer& answer, const std::strin
   for (auto& [cause, index] : series) {
     index = chart.series.size();
     chart.series.emplace_back(critical::nameOf(cause));
-    chart.colours.emplace_back(kCauseColours.at(static_cast<std::size_t>(cause)));
+    chart.colours.emplace_back(critical::kCauseColours.at(static_cast<std::size_t>(cause)));
   }
   chart.groups.push_back({"now", {barOf(before, series, answer.baselineNs)}});
   exports::BarChart::Bar then = barOf(after, series, answer.predictedNs);

@@ -5,6 +5,8 @@
 #include "gui/app/options.h"
 #include "gui/app/picture.h"
 #include "gui/app/screenshot.h"
+#include "gui/app/session.h"
+#include "gui/trace/trace_import.h"
 #include "gui/views/theme.h"
 
 #include <QApplication>
@@ -30,6 +32,8 @@ bool hasDisplay() {
 // Reports a file that is not a trace first, before any problem of the display.
 int refuseWindow(const QStringList& traces) {
   for (const QString& path : traces) {
+    if (sonde::gui::isForeign(path) && !path.endsWith(QLatin1String(".sonde")))
+      continue;  // it is imported first
     const auto trace = sonde::store::openTrace(path.toStdString());
     if (!trace) {
       fmt::print(stderr, "sonde-gui: {}\n", trace.error().message);
@@ -78,6 +82,23 @@ bool canDrawText() {
   return !QRawFont::fromFont(QApplication::font()).fontTable("cmap").isEmpty();
 }
 
+// Shows what the options name as soon as the trace is there.
+void startAt(MainWindow& window, const Options& options) {
+  if (!options.at && options.select.isEmpty())
+    return;
+  QObject::connect(
+      &window.models().document,
+      &sonde::gui::TraceDocument::opened,
+      &window,
+      [&window, at = options.at, select = options.select] {
+        if (at)
+          window.showTime(*at);
+        if (!select.isEmpty())
+          window.models().search.find(select, true, window.models().view.viewport().beginNs());
+      },
+      Qt::SingleShotConnection);
+}
+
 int run(QApplication& application, const Options& options) {
   if (!canDrawText()) {
     fmt::print(stderr,
@@ -89,9 +110,14 @@ int run(QApplication& application, const Options& options) {
     return sonde::gui::drawPicture(options.picture, options.screenshot);
   chooseLook(options);
   MainWindow window;
-  window.resize(options.size);
+  window.resize(1440, 900);
+  if (options.screenshot.isEmpty())
+    window.session().start();
+  if (options.size)
+    window.resize(*options.size);
   window.showView(options.view);
   window.show();
+  startAt(window, options);
   if (!options.traces.isEmpty())
     window.open(options.traces);
   if (!options.screenshot.isEmpty())
@@ -122,6 +148,7 @@ int main(int argc, char** argv) {
   if (!parsed.options.screenshot.isEmpty())
     qInstallMessageHandler(onlyErrors);
   QApplication application(argc, argv);
+  QApplication::setOrganizationName(QStringLiteral("sonde"));
   QApplication::setApplicationName(QStringLiteral("sonde-gui"));
   return run(application, parsed.options);
 }

@@ -1,40 +1,27 @@
 #include "gui/app/main_window.h"
 
+#include "gui/app/file_actions.h"
+#include "gui/app/session.h"
 #include "gui/app/view_list.h"
+#include "gui/app/window_menus.h"
 #include "gui/trace/time_format.h"
-#include "gui/views/help_overlay.h"
-#include "gui/views/search_bar.h"
-#include "gui/views/time_input.h"
 #include "gui/views/timeline_panel.h"
 #include "gui/views/timeline_view.h"
 
-#include <QAction>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
-#include <QMenuBar>
 #include <QMimeData>
 #include <QStatusBar>
 #include <QTableView>
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <numeric>
+
 namespace sonde::gui {
-
-namespace {
-
-// "?, F1"; the shift of a "?" is none of its own.
-QString keysOf(const QAction& action) {
-  QStringList keys;
-  for (const QKeySequence& key : action.shortcuts())
-    if (key != QKeySequence(Qt::SHIFT | Qt::Key_Question))
-      keys << key.toString(QKeySequence::NativeText);
-  return keys.join(QStringLiteral(", "));
-}
-
-}  // namespace
 
 MainWindow::MainWindow() {
   setAcceptDrops(true);
@@ -46,11 +33,18 @@ MainWindow::MainWindow() {
   buildStatusBar();
   buildDetails();
   buildSpan();
-  buildMenus();
+  session_ = new Session(*this);
+  files_ = new FileActions(*this);
+  menus_ = new WindowMenus(*this, *timeline_, *files_);
   connectModel();
-  buildHelp();
   showTitle();
   showView(QLatin1String(views().front().word));
+}
+
+// Docks report that they are hidden while they are destroyed, after the members are gone.
+MainWindow::~MainWindow() {
+  for (const QDockWidget* dock : std::as_const(views_))
+    disconnect(dock, nullptr, this, nullptr);
 }
 
 void MainWindow::buildViews() {
@@ -81,6 +75,12 @@ QDockWidget* MainWindow::addView(const ViewInfo& info) {
     connect(dock, &QDockWidget::visibilityChanged, panel, &Panel::setShown);
     dock->setWidget(panel);
   }
+  connect(dock, &QDockWidget::visibilityChanged, this, [this, word = dock->objectName()](bool is) {
+    if (is)
+      inFront_.insert(word);
+    else
+      inFront_.remove(word);
+  });
   views_.insert(dock->objectName(), dock);
   return dock;
 }
@@ -136,89 +136,20 @@ void MainWindow::buildSpan() {
   spanDock_->hide();
 }
 
-void MainWindow::buildMenus() {
-  const auto add = [this](QMenu* menu,
-                          const QString& text,
-                          const QList<QKeySequence>& keys,
-                          void (MainWindow::*slot)()) {
-    QAction* action = menu->addAction(text);
-    action->setShortcuts(keys);
-    connect(action, &QAction::triggered, this, slot);
-  };
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  add(file, tr("&Open traces…"), {QKeySequence::Open}, &MainWindow::chooseFiles);
-  add(file, tr("&Save a picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_S}, &MainWindow::savePicture);
-  QAction* quit = file->addAction(tr("&Quit"), this, [this] { close(); });
-  quit->setShortcuts({QKeySequence::Quit});
-  QMenu* view = menuBar()->addMenu(tr("&View"));
-  int number = 0;
-  for (const ViewInfo& info : views()) {
-    const QString word = QLatin1String(info.word);
-    QAction* action = view->addAction(tr(info.title), this, [this, word] { showView(word); });
-    action->setStatusTip(tr(info.purpose));
-    if (++number <= 9)
-      action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number));
-  }
-  view->addSeparator();
-  buildTimelineActions(view, menuBar()->addMenu(tr("&Go")));
-}
-
-// One-letter keys belong to the timeline: in a text they are letters.
-void MainWindow::buildTimelineActions(QMenu* view, QMenu* go) {
-  const auto add =
-      [this](QMenu* menu, const QString& text, const QList<QKeySequence>& keys, auto slot) {
-        auto* action = new QAction(text, timeline_);
-        action->setShortcuts(keys);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, slot);
-        timeline_->addAction(action);
-        menu->addAction(action);
-      };
-  add(view, tr("&Details and totals"), {Qt::Key_Q}, [this] { toggleDetails(); });
-  add(view, tr("&Colours by kind or name"), {Qt::Key_C}, [this] { timeline_->toggleColors(); });
-  add(view, tr("&Tracks without events"), {Qt::Key_E}, [this] { timeline_->toggleEmptyTracks(); });
-  add(go, tr("&Search events"), {Qt::Key_Slash}, [this] {
-    showView(QStringLiteral("timeline"));
-    timeline_->search().activate();
-  });
-  QAction* find = go->addAction(tr("&Find a track"), this, [this] {
-    showView(QStringLiteral("timeline"));
-    timeline_->findTrack();
-  });
-  find->setShortcut(Qt::CTRL | Qt::Key_P);
-  QAction* keys =
-      menuBar()->addMenu(tr("&Help"))->addAction(tr("&Keys"), this, [this] { help_->show(); });
-  // Only some platforms report the shift of a "?". In a text it is a letter.
-  keys->setShortcuts({Qt::Key_Question, Qt::SHIFT | Qt::Key_Question, Qt::Key_F1});
-}
-
-// All keys that exist: those of the actions in the menus, and the timeline's.
-void MainWindow::buildHelp() {
-  std::vector<HelpLine> lines;
-  for (const QAction* menu : menuBar()->actions())
-    for (const QAction* action : menu->menu()->actions())
-      if (!action->shortcut().isEmpty())
-        lines.push_back({keysOf(*action), action->text().remove(u'&').remove(u'…')});
-  for (const TimeKey& each : timeKeys()) {
-    QStringList keys;
-    for (const int key : each.keys)
-      if (key != 0)
-        keys << QKeySequence(key).toString(QKeySequence::NativeText);
-    lines.push_back({keys.join(QStringLiteral(", ")), tr(each.text)});
-  }
-  lines.push_back({tr("Ctrl + wheel"), tr("zoom at the mouse; over the ruler also without Ctrl")});
-  lines.push_back({tr("Shift + wheel, Shift + drag"), tr("move in time")});
-  lines.push_back({tr("drag"), tr("select a span: its length, and totals by name")});
-  lines.push_back({tr("click, double click"), tr("select an event, zoom to it")});
-  help_ = new HelpOverlay(std::move(lines), this);
-}
-
 void MainWindow::connectModel() {
   connect(&models_.document, &TraceDocument::opened, this, [this] {
     everOpened_ = true;
+    models_.history.clear();
     showTitle();
     showSelectionText();
   });
+  connect(&models_.document,
+          &TraceDocument::progressed,
+          this,
+          [this](const QString& step, double share) {
+            statusBar()->showMessage(tr("Opening… %1 %: %2").arg(int(100 * share)).arg(step));
+          });
+  connect(&models_.document, &TraceDocument::replaced, statusBar(), &QStatusBar::clearMessage);
   connect(&models_.document, &TraceDocument::failed, this, [this](const QString& message) {
     statusBar()->showMessage(message, 10'000);
   });
@@ -253,25 +184,82 @@ void MainWindow::showView(const QString& word) {
   dock->widget()->setFocus();
 }
 
+QString MainWindow::wordInFront() const {
+  for (const ViewInfo& info : views()) {
+    const QString word = QLatin1String(info.word);
+    if (inFront_.contains(word))
+      return word;
+  }
+  return QLatin1String(views().front().word);
+}
+
+QWidget& MainWindow::viewInFront() {
+  return *views_.value(wordInFront())->widget();
+}
+
+void MainWindow::resetLayout() {
+  const QString front = wordInFront();
+  QDockWidget* before = nullptr;
+  for (const ViewInfo& info : views()) {
+    QDockWidget* dock = views_.value(QLatin1String(info.word));
+    dock->setFloating(false);
+    dock->show();
+    if (before != nullptr)
+      tabifyDockWidget(before, dock);
+    before = dock;
+  }
+  showView(front);
+}
+
+void MainWindow::showTime(const Span& sinceBegin) {
+  constexpr std::int64_t kParts = 100;  // of the job are shown around a moment
+  const Skeleton& skeleton = models_.document.skeleton();
+  const Span span{skeleton.originNs + sinceBegin.beginNs, skeleton.originNs + sinceBegin.endNs};
+  if (span.durNs() == 0) {
+    const std::int64_t around = (skeleton.endNs - skeleton.beginNs) / kParts;
+    models_.view.change(&Viewport::show, span.beginNs - around, span.endNs + around, 0.0);
+    models_.view.mark(span, true);
+    return;
+  }
+  models_.view.change(&Viewport::show, span.beginNs, span.endNs, 0.1);
+  std::vector<int> tracks(skeleton.tracks.size());
+  std::iota(tracks.begin(), tracks.end(), 0);
+  models_.view.setArea(Area{span, std::move(tracks)});
+}
+
 void MainWindow::showPlace(const Place& place) {
   constexpr double kMargin = 0.2;
-  if (place.rank || !place.operation.isEmpty() || !place.name.isEmpty())
-    models_.focus.set({place.rank, place.operation, place.name});
-  if (!place.span && !place.event && place.name.isEmpty())
+  if (!place.span && !place.event && place.name.isEmpty()) {
+    models_.focus.set({place.rank, place.operation, models_.focus.part().name});
     return;
+  }
   showView(QStringLiteral("timeline"));
   if (place.span)
     models_.view.change(&Viewport::show, place.span->beginNs, place.span->endNs, kMargin);
+  if (place.rank)
+    scrollToRank(*place.rank);
   if (place.event)
     models_.selection.moveTo(*place.event);
   if (!place.span && !place.event)
     models_.search.find(place.name, true, models_.view.viewport().beginNs());
 }
 
+void MainWindow::scrollToRank(std::int64_t rank) {
+  const Skeleton& skeleton = models_.document.skeleton();
+  const auto found =
+      std::find_if(skeleton.tracks.begin(), skeleton.tracks.end(), [&](const TrackInfo& track) {
+        return track.rows > 0 &&
+               skeleton.processes[static_cast<std::size_t>(track.process)].rank == rank;
+      });
+  if (found != skeleton.tracks.end())
+    timeline().scrollToTrack(static_cast<int>(found - skeleton.tracks.begin()));
+}
+
 void MainWindow::open(const QStringList& paths) {
   details_.clear();
   detailsDock_->hide();
   spanDock_->hide();
+  models_.focus.clear();
   models_.document.open(paths);
   showTitle();
 }
@@ -337,23 +325,6 @@ void MainWindow::showSelectionText() {
   if (parts.isEmpty() || !models_.selection.ref())
     parts << tr("? for keys");
   selectionText_->setText(parts.join(QStringLiteral("   ·   ")));
-}
-
-void MainWindow::chooseFiles() {
-  const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Open traces"), {}, tr("Sonde traces (*.sonde *.part);;All files (*)"));
-  if (!paths.isEmpty())
-    open(paths);
-}
-
-void MainWindow::savePicture() {
-  const QString path = QFileDialog::getSaveFileName(this,
-                                                    tr("Save a picture of the window"),
-                                                    QStringLiteral("sonde.png"),
-                                                    tr("Pictures (*.png)"));
-  if (!path.isEmpty() && !grab().save(path, "PNG"))
-    statusBar()->showMessage(tr("%1 could not be written: choose another folder").arg(path),
-                             10'000);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

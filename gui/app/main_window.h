@@ -10,19 +10,21 @@
 #include <QHash>
 #include <QLabel>
 #include <QMainWindow>
+#include <QSet>
 #include <QStringList>
 
 class QDockWidget;
-class QMenu;
 class QTableView;
 class QTreeView;
 
 namespace sonde::gui {
 
-class HelpOverlay;
+class FileActions;
 class Panel;
 class TimelinePanel;
+class Session;
 class TimelineView;
+class WindowMenus;
 struct ViewInfo;
 
 class MainWindow : public QMainWindow {
@@ -30,17 +32,31 @@ class MainWindow : public QMainWindow {
 
  public:
   MainWindow();
+  ~MainWindow() override;
+  MainWindow(const MainWindow&) = delete;
+  MainWindow& operator=(const MainWindow&) = delete;
 
   void open(const QStringList& paths);
   // A trace has been shown since the window was created.
   [[nodiscard]] bool everOpened() const { return everOpened_; }
   [[nodiscard]] TraceModels& models() { return models_; }
+  [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] TimelineView& timeline();
   // Brings a view to the front. Requires: `word` is one of view_list.h.
   void showView(const QString& word);
   // The widget of a view; nullptr: it is the timeline, or there is none.
   [[nodiscard]] Panel* view(const QString& word) const;
-  // Shows a place in the timeline, and selects it.
+  // The word and the widget of the view that the user sees; of several, the first one.
+  [[nodiscard]] QString wordInFront() const;
+  [[nodiscard]] QWidget& viewInFront();
+  // All views in the same tabs.
+  void resetLayout();
+  // Shows or hides the details of the selection and the totals of the span.
+  void toggleDetails();
+  // Shows a span of time since the begin of the trace, and selects it; of a moment, the time
+  // around, with a mark. Requires: a trace is open.
+  void showTime(const Span& sinceBegin);
+  // Shows a place in the timeline, and selects it. A rank or operation alone becomes the focus.
   void showPlace(const Place& place);
 
  protected:
@@ -53,13 +69,8 @@ class MainWindow : public QMainWindow {
   QDockWidget* addView(const ViewInfo& info);
   void buildDetails();
   void buildSpan();
-  void buildMenus();
-  void buildTimelineActions(QMenu* view, QMenu* go);
-  void buildHelp();
   void connectModel();
-  void chooseFiles();
-  void savePicture();
-  void toggleDetails();
+  void scrollToRank(std::int64_t rank);
   void showTitle();
   void showDetails(bool moved);
   void showSpan();
@@ -69,8 +80,11 @@ class MainWindow : public QMainWindow {
   DetailsModel details_;
   SpanModel span_;
   QHash<QString, QDockWidget*> views_;  // by word
+  QSet<QString> inFront_;               // words of views that the user sees
   TimelinePanel* timeline_ = nullptr;
-  HelpOverlay* help_ = nullptr;
+  Session* session_ = nullptr;
+  FileActions* files_ = nullptr;
+  WindowMenus* menus_ = nullptr;
   QDockWidget* detailsDock_ = nullptr;
   QDockWidget* spanDock_ = nullptr;
   QTreeView* detailsTree_ = nullptr;

@@ -1,5 +1,6 @@
 #include "gui/app/options.h"
 
+#include "base/text/time_span.h"
 #include "gui/app/view_list.h"
 
 #include <QRegularExpression>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -40,27 +42,104 @@ QSize sizeOf(const std::string& text) {
   return fits ? size : QSize();
 }
 
-}  // namespace
+// "1.5s", or "1.2s..1.5s".
+Result<Span> spanOf(const std::string& text) {
+  if (text.find("..") != std::string::npos) {
+    SONDE_TRY_ASSIGN(const TimeRange range, parseTimeRange(text));
+    return Span{range.beginNs, range.endNs};
+  }
+  SONDE_TRY_ASSIGN(const std::int64_t moment, parseTimeSpan(text));
+  return Span{moment, moment};
+}
 
-Parsed parseOptions(int argc, char** argv) {
-  CLI::App app("Opens Sonde traces in a window.", "sonde-gui");
-  app.footer(kFooter);
+// As they are written on the command line.
+struct Words {
   std::vector<std::string> traces;
   std::string screenshot;
   std::string picture;
   std::string view = "overview";
+  std::string at;
+  std::string select;
   std::string size;
   std::string theme = "system";
-  app.add_option("TRACE", traces, "Traces; several are the ranks of one job");
-  app.add_option("--screenshot", screenshot, "Write this PNG and exit; needs no display")
+};
+
+void declare(CLI::App& app, Words& words) {
+  app.footer(kFooter);
+  app.add_option("TRACE", words.traces, "Traces; several are the ranks of one job");
+  app.add_option("--screenshot", words.screenshot, "Write this PNG and exit; needs no display")
       ->type_name("PNG");
   app.add_option(
-         "--picture", picture, "Draw this SVG, which sonde wrote, as PNG instead of a trace")
+         "--picture", words.picture, "Draw this SVG, which sonde wrote, as PNG instead of a trace")
       ->type_name("SVG")
       ->group("");  // hidden: it is for `sonde breakdown --plot`
-  app.add_option("--view", view, "View to open: " + viewWords().toStdString())->type_name("VIEW");
-  app.add_option("--size", size, "Window size in pixels (default 1440x900)")->type_name("WxH");
-  app.add_option("--theme", theme, "Theme: system, light or dark")->type_name("THEME");
+  app.add_option("--view", words.view, "View to open: " + viewWords().toStdString())
+      ->type_name("VIEW");
+  app.add_option("--at", words.at, "Time to show since the begin: 1.5s, or a span 1.2s..1.5s")
+      ->type_name("TIME");
+  app.add_option("--select", words.select, "Select the first event with this text in its name")
+      ->type_name("TEXT");
+  app.add_option("--size", words.size, "Window size in pixels (default 1440x900)")
+      ->type_name("WxH");
+  app.add_option("--theme", words.theme, "Theme: system, light or dark")->type_name("THEME");
+}
+
+// InvalidArgument: the words contradict each other.
+Result<void> checkTogether(const Words& words) {
+  const auto wrong = [](const char* message) { return Error{ErrorCode::InvalidArgument, message}; };
+  if (!words.picture.empty() && (words.screenshot.empty() || !words.traces.empty()))
+    return wrong(
+        "--picture takes only --screenshot: sonde-gui --picture in.svg --screenshot out.png");
+  if (!words.screenshot.empty() && words.traces.empty() && words.picture.empty())
+    return wrong("--screenshot needs a trace: sonde-gui --screenshot out.png run.sonde");
+  return {};
+}
+
+// InvalidArgument: a word has another form.
+Result<Options> optionsOf(const Words& words) {
+  const auto wrong = [](std::string message) {
+    return Error{ErrorCode::InvalidArgument, std::move(message)};
+  };
+  Options options;
+  options.view = QString::fromStdString(words.view);
+  if (viewOf(options.view) == nullptr)
+    return wrong(fmt::format(
+        "there is no view '{}': the views are {}", words.view, viewWords().toStdString()));
+  if (!words.at.empty()) {
+    const auto span = spanOf(words.at);
+    if (!span)
+      return wrong(fmt::format("--at {}: {}: give a time as in 1.5s, or a span as in 1.2s..1.5s",
+                               words.at,
+                               span.error().message));
+    options.at = *span;
+  }
+  if (!words.size.empty())
+    options.size = sizeOf(words.size);
+  if (options.size && options.size->isEmpty())
+    return wrong(fmt::format("--size {} is not a size: give WIDTHxHEIGHT in pixels, {} to {} each",
+                             words.size,
+                             kMinPixels,
+                             kMaxPixels));
+  if (words.theme != "system" && words.theme != "light" && words.theme != "dark")
+    return wrong(fmt::format("there is no theme '{}': use system, light or dark", words.theme));
+  options.theme = words.theme == "dark"    ? Options::Theme::Dark
+                  : words.theme == "light" ? Options::Theme::Light
+                                           : Options::Theme::System;
+  for (const std::string& trace : words.traces)
+    options.traces << QString::fromStdString(trace);
+  options.screenshot = QString::fromStdString(words.screenshot);
+  options.picture = QString::fromStdString(words.picture);
+  options.select = QString::fromStdString(words.select);
+  SONDE_TRY(checkTogether(words));
+  return options;
+}
+
+}  // namespace
+
+Parsed parseOptions(int argc, char** argv) {
+  CLI::App app("Opens Sonde traces in a window.", "sonde-gui");
+  Words words;
+  declare(app, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -69,45 +148,10 @@ Parsed parseOptions(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return {false, complain(std::string(error.what()) + ": see sonde-gui --help"), {}};
   }
-  Options options;
-  options.view = QString::fromStdString(view);
-  if (viewOf(options.view) == nullptr)
-    return {false,
-            complain(fmt::format(
-                "there is no view '{}': the views are {}", view, viewWords().toStdString())),
-            {}};
-  if (!size.empty())
-    options.size = sizeOf(size);
-  if (options.size.isEmpty())
-    return {
-        false,
-        complain(fmt::format("--size {} is not a size: give WIDTHxHEIGHT in pixels, {} to {} each",
-                             size,
-                             kMinPixels,
-                             kMaxPixels)),
-        {}};
-  if (theme != "system" && theme != "light" && theme != "dark")
-    return {false,
-            complain(fmt::format("there is no theme '{}': use system, light or dark", theme)),
-            {}};
-  options.theme = theme == "dark"    ? Options::Theme::Dark
-                  : theme == "light" ? Options::Theme::Light
-                                     : Options::Theme::System;
-  options.screenshot = QString::fromStdString(screenshot);
-  for (const std::string& trace : traces)
-    options.traces << QString::fromStdString(trace);
-  options.picture = QString::fromStdString(picture);
-  if (!picture.empty() && (screenshot.empty() || !traces.empty()))
-    return {
-        false,
-        complain(
-            "--picture takes only --screenshot: sonde-gui --picture in.svg --screenshot out.png"),
-        {}};
-  if (!screenshot.empty() && traces.empty() && picture.empty())
-    return {false,
-            complain("--screenshot needs a trace: sonde-gui --screenshot out.png run.sonde"),
-            {}};
-  return {true, 0, options};
+  auto options = optionsOf(words);
+  if (!options)
+    return {false, complain(options.error().message), {}};
+  return {true, 0, *std::move(options)};
 }
 
 }  // namespace sonde::gui

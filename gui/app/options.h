@@ -1,9 +1,13 @@
 // The command line of sonde-gui. A plain value; any thread.
 #pragma once
 
+#include "gui/models/view_state.h"
+
 #include <QSize>
 #include <QString>
 #include <QStringList>
+
+#include <optional>
 
 namespace sonde::gui {
 
@@ -13,7 +17,10 @@ struct Options {
   QString screenshot;  // a PNG to write instead of showing a window; empty: show it
   QString picture;     // an SVG to write as PNG, instead of a trace
   QString view = QStringLiteral("overview");
-  QSize size{1440, 900};
+  // The time to show, since the begin of the trace; a single moment has no length.
+  std::optional<Span> at;
+  QString select;             // a part of the name of the event to select; empty: none
+  std::optional<QSize> size;  // of the window in pixels
   Theme theme = Theme::System;
 };
 

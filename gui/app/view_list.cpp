@@ -8,6 +8,7 @@
 #include "gui/views/ranks/ranks_view.h"
 #include "gui/views/sql/sql_view.h"
 #include "gui/views/tables/tables_view.h"
+#include "gui/views/whatif/whatif_view.h"
 
 #include <QStringList>
 
@@ -31,6 +32,10 @@ constexpr ViewInfo kViews[] = {
      make<BreakdownView>},
     {"ranks", "Ranks", "all iterations of all ranks, and who is slow", make<RanksView>},
     {"graph", "Critical path", "what holds the iterations up, part by part", make<GraphView>},
+    {"whatif",
+     "What if",
+     "how long an iteration would take with other settings, and which are best",
+     make<WhatifView>},
     {"tables", "Tables", "kernels, copies, calls and ranges in sum", make<TablesView>},
     {"findings",
      "Findings",

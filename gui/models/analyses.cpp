@@ -21,10 +21,13 @@ class Analyses::Running {
   }
   // Returns no reply if it is interrupted first.
   Reply run(const QString& file, const Job& job) {
-    auto trace = store::openTrace(file.toStdString());
-    if (!use(trace ? &*trace : nullptr))
+    auto opened = store::openTrace(file.toStdString());
+    if (!opened)
+      return interrupted() ? Reply() : job(opened.error());
+    const auto trace = std::make_shared<store::Database>(*std::move(opened));
+    if (!use(trace.get()))
       return {};
-    Reply reply = job(trace);
+    Reply reply = job(Trace(trace));
     use(nullptr);
     return reply;
   }

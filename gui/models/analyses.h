@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace sonde::gui {
@@ -33,7 +34,8 @@ class Analyses : public QObject {
 
   // Runs `query(const store::Database&)`, which returns a Result, on another thread, and then
   // `accept` with that Result on this one, unless it was interrupted or `asker` is gone. `query`
-  // must not touch the models. Requires: the document is ready.
+  // must not touch the models. A query that takes a std::shared_ptr<const store::Database> may keep
+  // the connection. Requires: the document is ready.
   template <typename Query, typename Accept>
   void ask(QObject& asker, Query query, Accept accept);
   void cancel(const QObject& asker);
@@ -45,8 +47,11 @@ class Analyses : public QObject {
 
  private:
   class Running;
+  using Trace = std::shared_ptr<const store::Database>;
   using Reply = std::function<void()>;
-  using Job = std::function<Reply(const Result<store::Database>&)>;
+  using Job = std::function<Reply(const Result<Trace>&)>;
+  template <typename Query>
+  static auto apply(Query& query, const Trace& trace);
 
   void post(QObject& asker, Job job);
   void deliver(const QObject* asker, const std::shared_ptr<Running>& running, const Reply& reply);
@@ -59,13 +64,22 @@ class Analyses : public QObject {
   QThreadPool pool_;
 };
 
+template <typename Query>
+auto Analyses::apply(Query& query, const Trace& trace) {
+  if constexpr (std::is_invocable_v<Query&, const store::Database&>)
+    return query(*trace);
+  else
+    return query(trace);
+}
+
 template <typename Query, typename Accept>
 void Analyses::ask(QObject& asker, Query query, Accept accept) {
-  using Answer = decltype(query(std::declval<const store::Database&>()));
+  using Answer = decltype(apply(query, std::declval<const Trace&>()));
   post(asker,
        [query = std::move(query),
-        accept = std::move(accept)](const Result<store::Database>& trace) mutable -> Reply {
-         auto answer = std::make_shared<Answer>(trace ? query(*trace) : Answer(trace.error()));
+        accept = std::move(accept)](const Result<Trace>& trace) mutable -> Reply {
+         auto answer =
+             std::make_shared<Answer>(trace ? apply(query, *trace) : Answer(trace.error()));
          return [accept, answer]() mutable { accept(std::move(*answer)); };
        });
 }

@@ -33,6 +33,11 @@ void NameSearch::find(const QString& text, bool forward, std::int64_t fromNs) {
   emit textChanged();
 }
 
+void NameSearch::outline(const QString& text) {
+  text_ = text;
+  emit textChanged();
+}
+
 void NameSearch::clear() {
   document_.cancel(TraceDocument::Slot::Search);
   text_.clear();

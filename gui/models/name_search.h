@@ -22,6 +22,8 @@ class NameSearch : public QObject {
   // Selects the next hit after the selected event, or after `fromNs` without one; answers with
   // `finished`.
   void find(const QString& text, bool forward, std::int64_t fromNs);
+  // Has views outline the names that contain the text, without looking for a hit.
+  void outline(const QString& text);
   void clear();
   [[nodiscard]] const QString& text() const { return text_; }
 

@@ -1,6 +1,7 @@
 // A place in the trace that a view leads to. A plain value.
 #pragma once
 
+#include "gui/models/focus.h"
 #include "gui/models/view_state.h"
 #include "gui/trace/trace_data.h"
 
@@ -18,5 +19,12 @@ struct Place {
   QString operation = {};
   QString name = {};
 };
+
+// Neither the rank nor the operation of the place is another one than that of `part`.
+[[nodiscard]] inline bool isOf(const Place& place, const Focus::Part& part) {
+  return (!part.rank || !place.rank || part.rank == place.rank) &&
+         (part.operation.isEmpty() || place.operation.isEmpty() ||
+          part.operation == place.operation);
+}
 
 }  // namespace sonde::gui

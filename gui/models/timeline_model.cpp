@@ -32,6 +32,11 @@ void TimelineModel::toggle(const LayoutEntry& entry) {
   emit layoutChanged();
 }
 
+void TimelineModel::showRank(std::optional<std::int64_t> rank) {
+  layout_.showRank(document_.skeleton(), rank);
+  emit layoutChanged();
+}
+
 void TimelineModel::showEmptyThreads(bool show) {
   layout_.showEmpty(document_.skeleton(), show);
   emit layoutChanged();

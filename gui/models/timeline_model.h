@@ -26,6 +26,8 @@ class TimelineModel : public QObject {
   [[nodiscard]] const TrackLayout& layout() const { return layout_; }
   void toggle(const LayoutEntry& entry);
   void showEmptyThreads(bool show);
+  // Only the processes of this rank, and those without one; nullopt: all.
+  void showRank(std::optional<std::int64_t> rank);
   void reveal(int track);
 
   // Sets what is on screen. Requests blocks from the worker if the present ones do not cover it at

@@ -1,5 +1,7 @@
 #include "gui/models/trace_document.h"
 
+#include "gui/trace/qtext.h"
+#include "gui/trace/trace_import.h"
 #include "gui/trace/trace_reader.h"
 
 namespace sonde::gui {
@@ -13,22 +15,43 @@ void TraceDocument::open(const QStringList& paths) {
   skeleton_ = {};
   paths_ = paths;
   state_ = State::Loading;
-  worker_.post(Slot::Open,
-               [this, paths](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
-                 auto skeleton = reader.open(paths);
-                 if (!skeleton)
-                   return [this, message = QString::fromStdString(skeleton.error().message)] {
-                     state_ = State::Failed;
-                     error_ = message;
-                     emit failed(message);
-                   };
-                 return [this, read = *std::move(skeleton)]() mutable {
-                   skeleton_ = std::move(read);
-                   state_ = State::Ready;
-                   emit replaced();
-                   emit opened();
-                 };
-               });
+  worker_.post(
+      Slot::Open,
+      [this, paths](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
+        OpeningWatch watch;
+        watch.isCancelled = [&cancellation] { return cancellation.requested(); };
+        watch.progress = Progress([this, paths](std::string_view step, double share) {
+          QMetaObject::invokeMethod(
+              this,
+              [this, paths, step = qtext(step), share] {
+                if (state_ == State::Loading && paths_ == paths)
+                  emit progressed(step, share);
+              },
+              Qt::QueuedConnection);
+        });
+        auto skeleton = reader.open(paths, watch);
+        if (!skeleton)
+          return [this, message = QString::fromStdString(skeleton.error().message)] {
+            state_ = State::Failed;
+            error_ = message;
+            emit failed(message);
+          };
+        return [this, read = *std::move(skeleton)]() mutable {
+          skeleton_ = std::move(read);
+          state_ = State::Ready;
+          emit replaced();
+          emit opened();
+        };
+      });
+  emit replaced();
+}
+
+void TraceDocument::cancelOpening() {
+  if (state_ != State::Loading)
+    return;
+  worker_.cancelAll();
+  state_ = State::Empty;
+  paths_.clear();
   emit replaced();
 }
 

@@ -26,6 +26,8 @@ class TraceDocument : public QObject {
   explicit TraceDocument(QObject* parent = nullptr);
 
   void open(const QStringList& paths);
+  // Stops an opening that has not ended; no trace is open then. Does nothing otherwise.
+  void cancelOpening();
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool ready() const { return state_ == State::Ready; }
   [[nodiscard]] const QString& error() const { return error_; }
@@ -46,6 +48,8 @@ class TraceDocument : public QObject {
   // Models drop what they hold; views wait for `opened`.
   void replaced();
   void opened();
+  // An opening goes on: what it does, and the completed share from 0 to 1.
+  void progressed(const QString& step, double share);
   // The trace could not be opened, or a query failed.
   void failed(const QString& message);
   void settledDown();

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "gui/models/analyses.h"
+#include "gui/models/computed_once.h"
 #include "gui/models/focus.h"
 #include "gui/models/name_search.h"
 #include "gui/models/selection.h"
 #include "gui/models/span_totals.h"
 #include "gui/models/timeline_model.h"
 #include "gui/models/trace_document.h"
+#include "gui/models/view_history.h"
 #include "gui/models/view_state.h"
 
 namespace sonde::gui {
@@ -22,6 +24,8 @@ struct TraceModels {
   SpanTotals totals{document};
   ViewState view;
   Focus focus;
+  ViewHistory history{view, focus};
+  ComputedOnce once{document};
   Analyses analyses{document};
 
   // All that was asked of the trace has been answered.

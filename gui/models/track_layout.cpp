@@ -45,6 +45,7 @@ int trackHeight(const TrackInfo& track) {
 }  // namespace
 
 void TrackLayout::reset(const Skeleton& skeleton) {
+  rank_.reset();
   foldedProcesses_.clear();
   foldedDevices_.clear();
   foldedChannels_.clear();
@@ -74,8 +75,19 @@ void TrackLayout::rebuild(const Skeleton& skeleton) {
   quiet_.clear();
   height_ = 0;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
-    addProcess(skeleton, process, first, last);
+    const std::optional<std::int64_t>& rank =
+        skeleton.processes[static_cast<std::size_t>(process)].rank;
+    if (!rank_ || !rank || rank == rank_)
+      addProcess(skeleton, process, first, last);
   });
+}
+
+void TrackLayout::showRank(const Skeleton& skeleton, std::optional<std::int64_t> rank) {
+  const bool isKnown = std::any_of(skeleton.processes.begin(),
+                                   skeleton.processes.end(),
+                                   [&](const ProcessInfo& each) { return each.rank == rank; });
+  rank_ = isKnown ? rank : std::nullopt;
+  rebuild(skeleton);
 }
 
 void TrackLayout::add(LayoutEntry entry, int height) {
@@ -179,6 +191,9 @@ void TrackLayout::showEmpty(const Skeleton& skeleton, bool show) {
 
 void TrackLayout::reveal(const Skeleton& skeleton, int track) {
   const TrackInfo& info = skeleton.tracks.at(static_cast<std::size_t>(track));
+  const auto& rank = skeleton.processes[static_cast<std::size_t>(info.process)].rank;
+  if (rank && rank != rank_)
+    rank_.reset();
   foldedProcesses_.erase(info.process);
   foldedDevices_.erase({info.process, info.device});
   if (info.owner == Owner::Channel)

@@ -8,6 +8,7 @@
 
 #include "gui/trace/trace_data.h"
 
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -43,6 +44,8 @@ class TrackLayout {
 
   void toggle(const Skeleton& skeleton, const LayoutEntry& entry);
   void showEmpty(const Skeleton& skeleton, bool show);
+  // Leaves out processes of other ranks; nullopt, or a rank that no process has: shows all.
+  void showRank(const Skeleton& skeleton, std::optional<std::int64_t> rank);
   // Unfolds all groups that hide `track`.
   void reveal(const Skeleton& skeleton, int track);
 
@@ -77,6 +80,7 @@ class TrackLayout {
   std::set<int> quiet_;
   int height_ = 0;
   bool showEmpty_ = false;
+  std::optional<std::int64_t> rank_;
 };
 
 }  // namespace sonde::gui

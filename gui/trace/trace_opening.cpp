@@ -50,9 +50,10 @@ Result<OpenedTrace> openOne(const QString& path) {
   return OpenedTrace{nullptr, nullptr, std::move(database), false};
 }
 
-Result<OpenedTrace> openJob(const QStringList& paths) {
+Result<OpenedTrace> openJob(const QStringList& paths, const OpeningWatch& watch) {
   SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
   engine::merge::MergeOptions options;
+  options.progress = watch.progress;
   for (const QString& path : paths)
     options.inputs.push_back(nativePath(path));
   options.output = nativePath(folder->filePath("job.sonde"));
@@ -62,11 +63,31 @@ Result<OpenedTrace> openJob(const QStringList& paths) {
   return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), false};
 }
 
+// Imports `files`, and merges them with `traces`, if there are any.
+Result<OpenedTrace> openForeign(const QStringList& files,
+                                const QStringList& traces,
+                                const OpeningWatch& watch) {
+  SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
+  const QString output = folder->filePath("imported.sonde");
+  auto scratch = store::temporaryTrace(nativePath(folder->path()), nativePath(output));
+  SONDE_TRY(importFiles(files, output, watch));
+  if (!traces.isEmpty())
+    return openJob(QStringList(output) + traces, watch);
+  SONDE_TRY_ASSIGN(auto database, store::openTrace(nativePath(output)));
+  return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), false};
+}
+
 }  // namespace
 
-Result<OpenedTrace> openForViewing(const QStringList& paths) {
+Result<OpenedTrace> openForViewing(const QStringList& paths, const OpeningWatch& watch) {
+  QStringList foreign;
+  QStringList traces;
+  for (const QString& path : paths)
+    (isForeign(path) ? foreign : traces) << path;
+  if (!foreign.isEmpty())
+    return openForeign(foreign, traces, watch);
   if (paths.size() > 1)
-    return openJob(paths);
+    return openJob(paths, watch);
   return openOne(paths.front());
 }
 

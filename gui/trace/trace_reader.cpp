@@ -9,14 +9,14 @@
 #include <utility>
 
 namespace sonde::gui {
-Result<Skeleton> TraceReader::open(const QStringList& paths) {
+Result<Skeleton> TraceReader::open(const QStringList& paths, const OpeningWatch& watch) {
   trace_.reset();
   texts_.clear();
   collectives_.clear();
   communication_.reset();
   trackOf_.clear();
   hitsOf_.clear();
-  SONDE_TRY_ASSIGN(auto opened, openForViewing(paths));
+  SONDE_TRY_ASSIGN(auto opened, openForViewing(paths, watch));
   SONDE_TRY_ASSIGN(auto read, readSkeleton(opened.database));
   trace_ = std::move(opened);
   skeleton_ = std::move(read.skeleton);

@@ -39,7 +39,7 @@ struct SearchRequest {
 class TraceReader {
  public:
   // Several paths are ranks of one job.
-  Result<Skeleton> open(const QStringList& paths);
+  Result<Skeleton> open(const QStringList& paths, const OpeningWatch& watch = {});
   Result<WindowReply> window(const WindowRequest& request, const Cancellation& cancellation);
   // One row of `bins` per process, over the whole trace.
   Result<std::vector<OverviewRow>> overview(int bins, const Cancellation& cancellation);

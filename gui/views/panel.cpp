@@ -1,5 +1,7 @@
 #include "gui/views/panel.h"
 
+#include "gui/views/table/table_panel.h"
+
 #include <QLabel>
 #include <QStackedLayout>
 
@@ -24,6 +26,12 @@ Panel::Panel(TraceModels& models, QWidget* parent) : QWidget(parent), models_(mo
                     : tr("Open a trace: Ctrl + O"));
     isDue_ = true;
   });
+  connect(&models_.document,
+          &TraceDocument::progressed,
+          this,
+          [this](const QString& step, double share) {
+            showMessage(tr("Opening… %1 %\n%2").arg(int(100 * share)).arg(step));
+          });
   connect(&models_.document, &TraceDocument::opened, this, &Panel::readIfDue);
 }
 
@@ -34,6 +42,15 @@ QString Panel::message() const {
 void Panel::setContent(QWidget* content) {
   layers_->addWidget(content);
   setFocusProxy(content);
+  const QList<TablePanel*> tables = content->findChildren<TablePanel*>();
+  for (TablePanel* table : tables) {
+    connect(&models_.focus, &Focus::changed, table, [this, table] {
+      table->setPart(models_.focus.part());
+    });
+    connect(table, &TablePanel::partWanted, this, [this](const Place& place) {
+      models_.focus.set({place.rank, place.operation, place.name});
+    });
+  }
 }
 
 void Panel::showContent() {

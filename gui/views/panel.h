@@ -38,6 +38,7 @@ class Panel : public QWidget {
   virtual void read() = 0;
 
   [[nodiscard]] TraceModels& models() { return models_; }
+  // Its tables follow the focus.
   void setContent(QWidget* content);
   void showContent();
   void showMessage(const QString& message);

@@ -28,6 +28,10 @@ TimelinePanel::TimelinePanel(TraceModels& models, QWidget* parent)
   connect(timeline_, &TimelineView::labelWidthChanged, overview_, &OverviewStrip::setLabelWidth);
   connect(
       &models_.document, &TraceDocument::failed, this, [this] { timeline_->viewport()->update(); });
+  connect(&models_.focus, &Focus::changed, this, [this] {
+    models_.timeline.showRank(models_.focus.part().rank);
+    models_.search.outline(models_.focus.part().name);
+  });
   connectSearch();
 }
 

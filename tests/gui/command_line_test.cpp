@@ -51,6 +51,37 @@ TEST(SondeGui, WritesAPictureWithoutADisplayAndSaysNothing) {
   EXPECT_EQ(QImage(picture).size(), QSize(900, 500));
 }
 
+// The picture of a span with a selection is another one than that of the whole.
+TEST(SondeGui, ShowsATimeAndSelectsAnEvent) {
+  const QTemporaryDir folder;
+  const QString trace = folder.filePath("train.sonde");
+  const QString whole = folder.filePath("whole.png");
+  const QString part = folder.filePath("part.png");
+  testing::writeTraining(trace.toStdString(), 4);
+  const QStringList common{"--view", "timeline", "--size", "900x500", trace};
+  ASSERT_EQ(run(QStringList{"--screenshot", whole} + common).exitCode, 0);
+  const Outcome outcome =
+      run(QStringList{"--screenshot", part, "--at", "20ms..40ms", "--select", "conv1"} + common);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
+  EXPECT_EQ(outcome.err.toStdString(), "");
+  EXPECT_NE(QImage(part), QImage(whole));
+}
+
+TEST(SondeGui, OpensAFileOfAnotherProfiler) {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath("trace.json"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(
+      R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,)"
+      R"( "ts": 100, "dur": 50}]})");
+  file.close();
+  const QString picture = folder.filePath("out.png");
+  const Outcome outcome = run({"--screenshot", picture, "--view", "timeline", file.fileName()});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
+  EXPECT_EQ(outcome.err.toStdString(), "");
+  EXPECT_TRUE(QFile::exists(picture));
+}
+
 TEST(SondeGui, DrawsAPictureOfSondesTwiceAsLarge) {
   const QTemporaryDir folder;
   QFile svg(folder.filePath("in.svg"));
@@ -109,6 +140,8 @@ TEST(SondeGui, UsageErrorsAre2) {
   for (const QStringList& arguments :
        {QStringList{"--view", "nonsense", "a.sonde"},
         QStringList{"--size", "big", "--screenshot", "o.png", "a.sonde"},
+        QStringList{"--at", "soon", "a.sonde"},
+        QStringList{"--at", "2s..1s", "a.sonde"},
         QStringList{"--no-such-option"},
         QStringList{"--screenshot", "o.png"}}) {
     const Outcome outcome = run(arguments);

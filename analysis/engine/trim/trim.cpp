@@ -1,5 +1,6 @@
 #include "analysis/engine/trim/trim.h"
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/finalise/finaliser.h"
 #include "analysis/store/database.h"
 #include "analysis/store/open_slice.h"
@@ -22,16 +23,17 @@ using store::Database;
 using store::Statement;
 
 // The span that each process keeps; the span over all is that of process 0.
+constexpr std::string_view kKeepingSql =
+    "CREATE TEMP TABLE keeping(process_id INTEGER PRIMARY KEY, b INTEGER NOT NULL, e INTEGER NOT "
+    "NULL);";
 constexpr std::string_view kWindowSql =
     "CREATE TEMP TABLE span AS SELECT process_id, min(start_ns) AS b, max(start_ns + "
     "coalesce(dur_ns, 0)) AS e"
     " FROM iteration WHERE number BETWEEN {0} AND {1} GROUP BY process_id;"
-    "CREATE TEMP TABLE keeping(process_id INTEGER PRIMARY KEY, b INTEGER NOT NULL, e INTEGER NOT "
-    "NULL);"
     "INSERT INTO temp.keeping SELECT p.id, coalesce(s.b, (SELECT min(b) FROM temp.span)),"
     " coalesce(s.e, (SELECT max(e) FROM temp.span)) FROM process p LEFT JOIN temp.span s ON "
     "s.process_id = p.id"
-    " UNION ALL SELECT 0, min(b), max(e) FROM temp.span;";
+    " UNION ALL SELECT 0, min(b), max(e) FROM temp.span; DROP TABLE temp.span";
 
 // A table whose rows are deleted outside the span: how to find their process, and the columns of
 // their interval.
@@ -95,12 +97,14 @@ std::string outside(const Timed& timed) {
 Result<void> dropTimed(Database& trace, const TrimOptions& options) {
   for (const Timed& timed : kTimed)
     SONDE_TRY(trace.exec(fmt::format("DELETE FROM {} AS x WHERE {}", timed.table, outside(timed))));
+  const std::string iterations =
+      options.time ? outside({"iteration", "x.process_id", "x.start_ns", kDuration})
+                   : fmt::format("number NOT BETWEEN {} AND {}", options.first, options.last);
   return trace.exec(
-      fmt::format("DELETE FROM collective WHERE kernel_id IS NOT NULL AND kernel_id NOT IN (SELECT "
-                  "id FROM kernel);"
-                  "DELETE FROM iteration WHERE number NOT BETWEEN {} AND {}",
-                  options.first,
-                  options.last));
+      "DELETE FROM collective WHERE kernel_id IS NOT NULL AND kernel_id NOT IN (SELECT id FROM "
+      "kernel);"
+      "DELETE FROM iteration AS x WHERE " +
+      iterations);
 }
 
 // Keeps slices that overlap, those that kept rows refer to, and all slices around them.
@@ -164,7 +168,15 @@ Result<void> closeReferences(Database& trace) {
   return {};
 }
 
+Result<void> checkTime(const KeptTime& time) {
+  if (time.beginNs < time.endNs)
+    return {};
+  return Error{ErrorCode::InvalidArgument, "the end of the time is not after its begin"};
+}
+
 Result<void> checkRange(const Database& trace, const TrimOptions& options) {
+  if (options.time)
+    return checkTime(*options.time);
   SONDE_TRY_ASSIGN(
       Statement range,
       trace.prepare("SELECT min(number), max(number), coalesce(sum(number BETWEEN ?1 AND ?2), 0)"
@@ -188,28 +200,56 @@ Result<void> checkRange(const Database& trace, const TrimOptions& options) {
                            options.last)};
 }
 
+// The span that each process keeps, by its host's clock.
+Result<void> keepTime(Database& trace, const KeptTime& time) {
+  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
+  SONDE_TRY_ASSIGN(
+      const std::int64_t origin,
+      trace.queryInteger("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns'"));
+  SONDE_TRY_ASSIGN(Statement insert, trace.prepare("INSERT INTO temp.keeping VALUES (?1, ?2, ?3)"));
+  std::vector<std::pair<std::int64_t, std::int64_t>> processes = {{0, 0}};  // id and host
+  {
+    SONDE_TRY_ASSIGN(Statement all, trace.prepare("SELECT id, host_id FROM process"));
+    while (true) {
+      SONDE_TRY_ASSIGN(const bool row, all.step());
+      if (!row)
+        break;
+      processes.emplace_back(all.integer(0), all.integer(1));
+    }
+  }
+  for (const auto& [process, host] : processes) {
+    const align::HostClock of = clock.clockOf(host);
+    insert.bindAll(process, of.toHost(origin + time.beginNs), of.toHost(origin + time.endNs));
+    SONDE_TRY(insert.run());
+  }
+  return {};
+}
+
 Result<void> cut(Database trace, const TrimOptions& options) {
   {
     SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
-    SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kWindowSql), options.first, options.last)));
+    SONDE_TRY(trace.exec(kKeepingSql));
+    if (options.time)
+      SONDE_TRY(keepTime(trace, *options.time));
+    else
+      SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kWindowSql), options.first, options.last)));
     options.progress("cutting", 0.2);
     SONDE_TRY(dropTimed(trace, options));
     SONDE_TRY(dropSlices(trace));
     SONDE_TRY(closeReferences(trace));
-    SONDE_TRY(trace.exec(
-        fmt::format("DELETE FROM finding; DELETE FROM line; DELETE FROM lod;"
-                    "DELETE FROM meta WHERE key IN ('session', 'drained', 'finished', 'origin_ns')"
-                    " OR key LIKE 'kept\\_ns:%' ESCAPE '\\';"
-                    "INSERT INTO meta SELECT 'kept_ns:' || process_id, json_array(b, e) FROM "
-                    "temp.keeping WHERE process_id <> 0;"
-                    "INSERT OR REPLACE INTO meta VALUES ('trimmed', 'iterations {}-{}')",
-                    options.first,
-                    options.last)));
+    SONDE_TRY(trace.exec(fmt::format(
+        "DELETE FROM finding; DELETE FROM line; DELETE FROM lod;"
+        "DELETE FROM meta WHERE key IN ('session', 'drained', 'finished', 'origin_ns')"
+        " OR key LIKE 'kept\\_ns:%' ESCAPE '\\';"
+        "INSERT INTO meta SELECT 'kept_ns:' || process_id, json_array(b, e) FROM "
+        "temp.keeping WHERE process_id <> 0;"
+        "INSERT OR REPLACE INTO meta VALUES ('trimmed', '{}')",
+        options.time ? fmt::format("{} ns to {} ns", options.time->beginNs, options.time->endNs)
+                     : fmt::format("iterations {}-{}", options.first, options.last))));
     SONDE_TRY(transaction.commit());
   }
   options.progress("packing", 0.5);
-  SONDE_TRY(
-      trace.exec("DROP TABLE temp.kept; DROP TABLE temp.keeping; DROP TABLE temp.span; VACUUM"));
+  SONDE_TRY(trace.exec("DROP TABLE temp.kept; DROP TABLE temp.keeping; VACUUM"));
   return store::finalise(std::move(trace), options.progress.part(0.6, 1));
 }
 

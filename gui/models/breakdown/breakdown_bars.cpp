@@ -28,11 +28,38 @@ constexpr bool Dimensions::*kDimensions[] = {&Dimensions::process,
                                              &Dimensions::category,
                                              &Dimensions::resource};
 
-Result<Breakdown> readRows(const store::Database& trace, const std::vector<BreakdownBy>& by) {
+std::optional<std::int64_t> rankOf(const Breakdown& rows, const Group& group) {
+  for (const auto& process : rows.processes)
+    if (group.processId && process.id == *group.processId)
+      return process.rank;
+  return std::nullopt;
+}
+
+// Rows of the rank and operation of `part`, with dimensions for them.
+Result<Breakdown> readRows(const store::Database& trace,
+                           std::vector<BreakdownBy> by,
+                           const Focus::Part& part) {
+  if (part.rank)
+    by.push_back(BreakdownBy::Process);
+  if (!part.operation.isEmpty())
+    by.push_back(BreakdownBy::Operation);
   breakdown::Options options;
   for (const BreakdownBy each : by)
     options.by.*kDimensions[static_cast<std::size_t>(each)] = true;
-  return breakdown::breakDown(trace, options);
+  SONDE_TRY_ASSIGN(Breakdown rows, breakdown::breakDown(trace, options));
+  if (part.rank || !part.operation.isEmpty()) {
+    const std::string operation = part.operation.toStdString();
+    std::erase_if(rows.rows, [&](const breakdown::Row& row) {
+      const auto& operations = row.group.operations;
+      return (part.rank && rankOf(rows, row.group) != part.rank) ||
+             (!operation.empty() &&
+              std::find(operations.begin(), operations.end(), operation) == operations.end());
+    });
+    rows.totalNs = 0;
+    for (const breakdown::Row& row : rows.rows)
+      rows.totalNs += row.ns;
+  }
+  return rows;
 }
 
 QString joined(const std::vector<std::string>& names) {
@@ -88,13 +115,6 @@ QString labelOf(const Breakdown& rows, const Group& group, BreakdownBy by) {
   return {};
 }
 
-std::optional<std::int64_t> rankOf(const Breakdown& rows, const Group& group) {
-  for (const auto& process : rows.processes)
-    if (group.processId && process.id == *group.processId)
-      return process.rank;
-  return std::nullopt;
-}
-
 Place placeOf(const Breakdown& rows, const Group& group, BreakdownBy by) {
   Place place;
   if (by == BreakdownBy::Process)
@@ -147,9 +167,10 @@ QString titleOf(BreakdownBy by) {
 
 Result<BreakdownBars> readBreakdown(const store::Database& trace,
                                     BreakdownBy barsBy,
-                                    BreakdownBy partsBy) {
-  SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {barsBy}));
-  SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {barsBy, partsBy}));
+                                    BreakdownBy partsBy,
+                                    const Focus::Part& focused) {
+  SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {barsBy}, focused));
+  SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {barsBy, partsBy}, focused));
   BreakdownBars result;
   result.totalNs = whole.totalNs;
   result.isCorrected = whole.corrected;

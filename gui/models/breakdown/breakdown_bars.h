@@ -45,10 +45,12 @@ struct BreakdownBars {
   bool isCorrected = false;
 };
 
-// The same numbers as `sonde breakdown --by`. Errors as breakDown().
+// The same numbers as `sonde breakdown --by`; only those of the rank and operation of `part`.
+// Errors as breakDown().
 [[nodiscard]] Result<BreakdownBars> readBreakdown(const store::Database& trace,
                                                   BreakdownBy bars,
-                                                  BreakdownBy parts);
+                                                  BreakdownBy parts,
+                                                  const Focus::Part& part = {});
 
 [[nodiscard]] std::vector<ValueColumn> breakdownColumns();
 [[nodiscard]] std::vector<ValueRow> breakdownRows(const BreakdownBars& bars);

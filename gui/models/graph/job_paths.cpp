@@ -28,14 +28,14 @@ QString causeOf(critical::PathCause cause) {
 
 }  // namespace
 
-Result<std::shared_ptr<const JobPaths>> readPaths(const store::Database& trace) {
-  auto read = std::make_shared<JobPaths>();
-  SONDE_TRY_ASSIGN(read->job, engine::operations::readJob(trace, true));
-  read->paths = critical::pathsOf(read->job.trace);
-  SONDE_TRY_ASSIGN(read->parts, critical::partsOf(trace, read->job.trace.graph, read->paths));
-  read->shares = critical::sharesOf(read->parts);
-  read->slacks = critical::laneSlacks(read->job.trace.graph, read->paths);
-  return std::shared_ptr<const JobPaths>(std::move(read));
+Result<JobPaths> readPaths(const store::Database& trace) {
+  JobPaths read;
+  SONDE_TRY_ASSIGN(read.job, engine::operations::readJob(trace, true));
+  read.paths = critical::pathsOf(read.job.trace);
+  SONDE_TRY_ASSIGN(read.parts, critical::partsOf(trace, read.job.trace.graph, read.paths));
+  read.shares = critical::sharesOf(read.parts);
+  read.slacks = critical::laneSlacks(read.job.trace.graph, read.paths);
+  return read;
 }
 
 QString titleOf(const critical::IterationPath& path) {

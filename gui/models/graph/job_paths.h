@@ -13,7 +13,6 @@
 #include <QString>
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 namespace sonde::gui {
@@ -27,7 +26,7 @@ struct JobPaths {
 };
 
 // Errors as readJob().
-[[nodiscard]] Result<std::shared_ptr<const JobPaths>> readPaths(const store::Database& trace);
+[[nodiscard]] Result<JobPaths> readPaths(const store::Database& trace);
 
 // "iteration 12, 74.2 ms"; "the whole trace, 3.2 s".
 [[nodiscard]] QString titleOf(const engine::critical::IterationPath& path);

@@ -16,17 +16,28 @@ void RowFilter::setText(const QString& text) {
   invalidateFilter();
 }
 
-bool RowFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-  return std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
-    for (int column = 0; column < sourceModel()->columnCount(parent); ++column)
-      if (sourceModel()
-              ->index(row, column, parent)
-              .data()
-              .toString()
-              .contains(word, Qt::CaseInsensitive))
-        return true;
+void RowFilter::setPart(const Focus::Part& part) {
+  part_ = part;
+  invalidateFilter();
+}
+
+bool RowFilter::contains(int row, const QString& text) const {
+  for (int column = 0; column < sourceModel()->columnCount(); ++column)
+    if (sourceModel()->index(row, column).data().toString().contains(text, Qt::CaseInsensitive))
+      return true;
+  return false;
+}
+
+bool RowFilter::filterAcceptsRow(int row, const QModelIndex& /*parent*/) const {
+  if (part_.rank || !part_.operation.isEmpty()) {
+    const auto& rows = static_cast<const ValueTable*>(sourceModel())->rows();
+    if (!isOf(rows[static_cast<std::size_t>(row)].place, part_))
+      return false;
+  }
+  if (!part_.name.isEmpty() && !contains(row, part_.name))
     return false;
-  });
+  return std::all_of(
+      words_.begin(), words_.end(), [&](const QString& word) { return contains(row, word); });
 }
 
 bool RowFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {

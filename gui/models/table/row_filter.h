@@ -2,6 +2,8 @@
 // Main thread.
 #pragma once
 
+#include "gui/models/focus.h"
+
 #include <QSortFilterProxyModel>
 #include <QString>
 #include <QStringList>
@@ -16,6 +18,8 @@ class RowFilter : public QSortFilterProxyModel {
 
   // Words that a row must contain in any column, ignoring case.
   void setText(const QString& text);
+  // Leaves out rows of another rank or operation, and those without the name in any column.
+  void setPart(const Focus::Part& part);
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
@@ -23,7 +27,10 @@ class RowFilter : public QSortFilterProxyModel {
   [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
+  [[nodiscard]] bool contains(int row, const QString& text) const;
+
   QStringList words_;
+  Focus::Part part_;
 };
 
 }  // namespace sonde::gui

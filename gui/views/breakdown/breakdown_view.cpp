@@ -50,6 +50,7 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
   connect(
       chart_, &BarChart::clicked, this, [this](const Place& place) { emit placeWanted(place); });
   connect(rows, &TablePanel::opened, this, &BreakdownView::placeWanted);
+  connect(&models.focus, &Focus::changed, this, [this] { refresh(); });
 }
 
 QComboBox* BreakdownView::comboOf(std::initializer_list<BreakdownBy> choices, const QString& name) {
@@ -70,7 +71,8 @@ void BreakdownView::read() {
   const auto bars = static_cast<BreakdownBy>(bars_->currentData().toInt());
   const auto parts = static_cast<BreakdownBy>(parts_->currentData().toInt());
   note_->setText(tr("Reading…"));
-  ask([bars, parts](const store::Database& trace) { return readBreakdown(trace, bars, parts); },
+  ask([bars, parts, part = models().focus.part()](
+          const store::Database& trace) { return readBreakdown(trace, bars, parts, part); },
       [this](const BreakdownBars& read) { show(read); });
 }
 

@@ -49,20 +49,24 @@ QString FindingsView::page() const {
 }
 
 void FindingsView::read() {
+  check_.reset();
+  shown_.clear();
   table_.show({});
   page_->clear();
-  ask(readFindings, [this](rules::CheckReport check) {
+  ask(models().once.query<readFindings>(), [this](std::shared_ptr<const rules::CheckReport> check) {
     check_ = std::move(check);
     show();
   });
 }
 
 void FindingsView::show() {
+  if (check_ == nullptr)
+    return;
   table_.show(allFindingRows(
-      check_, all_->isChecked() ? ShownFindings::All : ShownFindings::Faults, shown_));
+      *check_, all_->isChecked() ? ShownFindings::All : ShownFindings::Faults, shown_));
   page_->clear();
   const auto fired =
-      std::count_if(check_.results.begin(), check_.results.end(), [](const auto& result) {
+      std::count_if(check_->results.begin(), check_->results.end(), [](const auto& result) {
         return result.counts() && result.outcome.verdict == rules::Verdict::Fired;
       });
   state_->setText(fired == 0   ? tr("No rule found a fault in this trace.")

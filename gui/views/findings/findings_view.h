@@ -33,8 +33,8 @@ class FindingsView : public Panel {
   void showPage(int row);
 
   ValueTable table_{allFindingColumns()};
-  rules::CheckReport check_;
-  std::vector<const rules::CheckResult*> shown_;  // by row of the table; parts of check_
+  std::shared_ptr<const rules::CheckReport> check_;  // nullptr: not read yet
+  std::vector<const rules::CheckResult*> shown_;     // by row of the table; parts of *check_
   QCheckBox* all_ = nullptr;
   QLabel* state_ = nullptr;
   TablePanel* rows_ = nullptr;

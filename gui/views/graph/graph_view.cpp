@@ -65,7 +65,8 @@ void GraphView::choose(int path) {
 
 void GraphView::read() {
   job_.reset();
-  ask(readPaths, [this](std::shared_ptr<const JobPaths> job) { show(std::move(job)); });
+  ask(models().once.query<readPaths>(),
+      [this](std::shared_ptr<const JobPaths> job) { show(std::move(job)); });
 }
 
 void GraphView::show(std::shared_ptr<const JobPaths> job) {

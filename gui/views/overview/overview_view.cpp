@@ -111,10 +111,11 @@ TablePanel* OverviewView::tableOf(ValueTable& table, int stretch) {
 }
 
 void OverviewView::read() {
-  ask(readJobReport, [this](const engine::report::JobReport& report) { show(report); });
+  ask(models().once.query<readJobReport>(),
+      [this](const std::shared_ptr<const engine::report::JobReport>& report) { show(*report); });
   findings_.show({});
   showFindingsState(tr("Evaluating rules…"));
-  models().analyses.ask(checking_, readFindings, [this](const Result<rules::CheckReport>& check) {
+  models().analyses.ask(checking_, models().once.query<readFindings>(), [this](const auto& check) {
     showFindings(check);
   });
 }
@@ -160,12 +161,12 @@ void OverviewView::showIterations(const engine::report::JobReport& report) {
   iterations_->show(std::move(lines));
 }
 
-void OverviewView::showFindings(const Result<rules::CheckReport>& check) {
+void OverviewView::showFindings(const Result<std::shared_ptr<const rules::CheckReport>>& check) {
   if (!check) {
     showFindingsState(QString::fromStdString(check.error().message));
     return;
   }
-  findings_.show(findingRows(*check));
+  findings_.show(findingRows(**check));
   showFindingsState(findings_.rows().empty() ? tr("No rule found a fault.") : QString());
 }
 

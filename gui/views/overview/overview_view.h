@@ -7,6 +7,8 @@
 #include "gui/models/table/value_table.h"
 #include "gui/views/panel.h"
 
+#include <memory>
+
 class QGridLayout;
 class QLabel;
 
@@ -39,7 +41,7 @@ class OverviewView : public Panel {
   void show(const engine::report::JobReport& report);
   void showIterations(const engine::report::JobReport& report);
   void showFindingsState(const QString& text);
-  void showFindings(const Result<rules::CheckReport>& check);
+  void showFindings(const Result<std::shared_ptr<const rules::CheckReport>>& check);
 
   ValueTable operations_;
   ValueTable path_;

@@ -47,14 +47,18 @@ QString RanksView::note() const {
 }
 
 void RanksView::read() {
-  ask(readJobReport, [this](engine::report::JobReport report) {
-    report_ = std::move(report);
-    show();
-  });
+  report_.reset();
+  ask(models().once.query<readJobReport>(),
+      [this](std::shared_ptr<const engine::report::JobReport> report) {
+        report_ = std::move(report);
+        show();
+      });
 }
 
 void RanksView::show() {
-  matrix_ = rankMatrix(report_, static_cast<RankValue>(value_->currentData().toInt()));
+  if (report_ == nullptr)
+    return;
+  matrix_ = rankMatrix(*report_, static_cast<RankValue>(value_->currentData().toInt()));
   if (matrix_.values.empty()) {
     showMessage(
         tr("The trace has no iterations: mark them with sonde.iteration(), or record a "
@@ -64,20 +68,20 @@ void RanksView::show() {
   HeatData drawn{tr("rank"), tr("iteration"), matrix_.ranks, matrix_.iterations, matrix_.values};
   map_->show(std::move(drawn));
   QString note;
-  if (const auto& straggler = report_.path.straggler)
+  if (const auto& straggler = report_->path.straggler)
     note = tr("Rank %1 makes the job slow: it costs %2 of an iteration (%3 %), most of it in %4.")
                .arg(straggler->rank)
                .arg(formatDuration(straggler->ns))
                .arg(100 * straggler->share, 0, 'f', 1)
                .arg(qtext(straggler->operation));
-  else if (report_.path.whyNoStraggler.empty() && report_.ranks.size() > 1)
+  else if (report_->path.whyNoStraggler.empty() && report_->ranks.size() > 1)
     note = tr("No rank holds the others up.");
   note_->setText(note);
 }
 
 // Shows the iteration of the rank in the timeline.
 void RanksView::showCell(std::size_t row, std::size_t column) {
-  const auto& rank = report_.ranks.at(row);
+  const auto& rank = report_->ranks.at(row);
   const Skeleton& skeleton = models().document.skeleton();
   const QString number = matrix_.iterations.at(column);
   for (const IterationInfo& each : skeleton.iterations) {

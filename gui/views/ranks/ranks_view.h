@@ -29,7 +29,7 @@ class RanksView : public Panel {
   void show();
   void showCell(std::size_t row, std::size_t column);
 
-  engine::report::JobReport report_;
+  std::shared_ptr<const engine::report::JobReport> report_;  // nullptr: not read yet
   RankMatrix matrix_;
   QComboBox* value_ = nullptr;
   QLabel* note_ = nullptr;

@@ -75,6 +75,13 @@ void TablePanel::buildMenu() {
     });
     view_->addAction(action);
   };
+  auto* only = new QAction(tr("Show only this in all views"), view_);
+  connect(only, &QAction::triggered, this, [this] {
+    const QModelIndex current = view_->currentIndex();
+    if (current.isValid())
+      emit partWanted(table_.rows().at(static_cast<std::size_t>(rowAt(current))).place);
+  });
+  view_->addAction(only);
   add(tr("Copy the table as CSV"), toCsv);
   add(tr("Copy the table as Markdown"), toMarkdown);
   view_->setContextMenuPolicy(Qt::ActionsContextMenu);

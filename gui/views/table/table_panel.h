@@ -24,6 +24,8 @@ class TablePanel : public QWidget {
   void sortBy(int column, Qt::SortOrder order = Qt::DescendingOrder);
   // The column that takes the room that is left. By default the first one.
   void stretch(int column);
+  // Shows only rows of this part of the job.
+  void setPart(const Focus::Part& part) { shown_.setPart(part); }
   [[nodiscard]] QTableView& view() { return *view_; }
   [[nodiscard]] const RowFilter& shown() const { return shown_; }
 
@@ -32,6 +34,8 @@ class TablePanel : public QWidget {
   void currentRowChanged(int row);
   // The user wants to see the row's place in the timeline: by a double click, or Enter.
   void opened(const sonde::gui::Place& place);
+  // The user wants all views to show only the row's rank, operation or name.
+  void partWanted(const sonde::gui::Place& place);
 
  private:
   void buildMenu();

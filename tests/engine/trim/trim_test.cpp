@@ -54,6 +54,37 @@ TEST_F(Trim, KeepsWhatOverlapsTheIterations) {
   EXPECT_LT(std::filesystem::file_size(output_), std::filesystem::file_size(input_));
 }
 
+TEST_F(Trim, KeepsWhatOverlapsATime) {
+  test::writeTrainingRun(input_, {});
+  const auto input = must(store::openTrace(input_));
+  const std::string origin =
+      must(input.queryText("SELECT value FROM meta WHERE key = 'origin_ns'"));
+  // From within iteration 4 to within iteration 6.
+  const auto middle = [&](int iteration) {
+    return must(input.queryInteger(fmt::format(
+        "SELECT start_ns + dur_ns / 2 - {} FROM iteration WHERE number = {}", origin, iteration)));
+  };
+  const std::int64_t begin = middle(4);
+  const std::int64_t end = middle(6);
+  const std::int64_t expected = must(input.queryInteger(fmt::format(
+      "SELECT count(*) FROM transfer WHERE start_ns - {0} < {2} AND start_ns + dur_ns - {0} > {1}",
+      origin,
+      begin,
+      end)));
+  ASSERT_GT(expected, 0);
+  must(trim({.input = input_, .output = output_, .time = KeptTime{begin, end}}));
+  EXPECT_EQ(number("SELECT count(*) FROM transfer"), expected);
+  EXPECT_EQ(number("SELECT count(*) FROM iteration"),
+            must(input.queryInteger(fmt::format("SELECT count(*) FROM iteration WHERE start_ns - "
+                                                "{0} < {2} AND start_ns + dur_ns - {0} > {1}",
+                                                origin,
+                                                begin,
+                                                end))));
+  EXPECT_EQ(number("SELECT count(*) FROM pragma_foreign_key_check()"), 0);
+  EXPECT_FALSE(
+      trim({.input = input_, .output = output_, .overwrite = true, .time = KeptTime{5, 5}}));
+}
+
 TEST_F(Trim, KeepsHandoffsOfTheIterationsWithTheirWakers) {
   test::TraceBuilder trace(input_);
   model::Process process;

@@ -1,14 +1,14 @@
 // Each cause of a critical path has one colour in all pictures. Plain values.
 #pragma once
 
-#include "analysis/engine/critical/path_parts.h"
+#include "analysis/engine/critical/path_cause.h"
 
 #include <array>
 
-namespace sonde::cli {
+namespace sonde::engine::critical {
 
 // Those of Okabe and Ito, and three more.
-inline constexpr std::array<const char*, engine::critical::kPathCauses> kCauseColours = {
+inline constexpr std::array<const char*, kPathCauses> kCauseColours = {
     "#0072b2",   // host
     "#e69f00",   // loader
     "#f0e442",   // io
@@ -20,4 +20,4 @@ inline constexpr std::array<const char*, engine::critical::kPathCauses> kCauseCo
     "#661100",   // wake_up
     "#999999"};  // gap
 
-}  // namespace sonde::cli
+}  // namespace sonde::engine::critical

@@ -1,0 +1,38 @@
+// Opens and saves files for the main window: chosen traces, pictures of views,
+// parts of a trace. Main
+// thread; a part of the window.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+class QWidget;
+
+namespace sonde::gui {
+
+class MainWindow;
+
+class FileActions : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit FileActions(MainWindow& window);
+
+  // Lets the user choose traces, and opens them.
+  void choose();
+  // Asks for a file, and draws the view in front there.
+  void savePicture();
+  // Asks for a file, and writes the selected span as a trace there. Without a span it says so.
+  void saveSpan();
+  // Writes the selected span; the status bar says when it is done, or why it failed. Requires: a
+  // span is selected.
+  void writeSpan(const QString& path);
+
+ private:
+  MainWindow& window_;
+};
+
+// Draws the widget as PNG or, if the name ends so, as SVG. Returns what went wrong; empty: nothing.
+[[nodiscard]] QString drawWidget(QWidget& widget, const QString& path);
+
+}  // namespace sonde::gui

@@ -1,0 +1,367 @@
+#include "gui/views/whatif/whatif_view.h"
+
+#include "analysis/engine/critical/cause_colours.h"
+#include "base/shell_quote.h"
+#include "gui/trace/qtext.h"
+#include "gui/views/chart/bar_chart.h"
+#include "gui/views/chart/lane_chart.h"
+#include "gui/views/table/table_panel.h"
+#include "gui/views/whatif/plan_panel.h"
+#include "gui/views/whatif/question_editor.h"
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kDelayMs = 60;
+constexpr std::size_t kManyLanes = 12;
+
+QColor colorOf(engine::critical::PathCause cause) {
+  return {QLatin1String(engine::critical::kCauseColours.at(static_cast<std::size_t>(cause)))};
+}
+
+QString wordsOf(engine::critical::PathCause cause) {
+  return QString::fromLatin1(engine::critical::nameOf(cause)).replace(u'_', u' ');
+}
+
+LaneSpan spanOf(const LanePart& part, std::size_t lane) {
+  return {lane, part.beginNs, part.endNs, colorOf(part.cause), part.text};
+}
+
+LaneGroup groupOf(const QString& title,
+                  const IterationLanes& lanes,
+                  const std::vector<LanePart>& parts,
+                  std::int64_t endNs) {
+  LaneGroup group{title, lanes.lanes, {}, endNs};
+  for (const LanePart& part : parts)
+    group.spans.push_back(spanOf(part, part.lane));
+  return group;
+}
+
+// A group for each lane: now above then. With many lanes, the two groups would be far apart.
+std::vector<LaneGroup> pairsOf(const IterationLanes& lanes) {
+  std::vector<LaneGroup> groups;
+  for (const QString& lane : lanes.lanes)
+    groups.push_back({lane,
+                      {WhatifView::tr("now"), WhatifView::tr("then")},
+                      {},
+                      std::max(lanes.nowNs, lanes.thenNs)});
+  for (const LanePart& part : lanes.now)
+    groups[part.lane].spans.push_back(spanOf(part, 0));
+  for (const LanePart& part : lanes.then)
+    groups[part.lane].spans.push_back(spanOf(part, 1));
+  return groups;
+}
+
+}  // namespace
+
+WhatifView::WhatifView(TraceModels& models) : Panel(models) {
+  auto* halves = new QSplitter(Qt::Horizontal);
+  halves->addWidget(buildQuestions());
+  halves->addWidget(buildAnswer());
+  halves->setStretchFactor(1, 1);
+  halves->setSizes({360, 1000});
+  setContent(halves);
+  delay_.setSingleShot(true);
+  delay_.setInterval(kDelayMs);
+  connect(&delay_, &QTimer::timeout, this, &WhatifView::predict);
+  connect(&models.focus, &Focus::changed, this, [this] { showLanes(true); });
+}
+
+QWidget* WhatifView::buildQuestions() {
+  auto* column = new QWidget;
+  auto* layout = new QVBoxLayout(column);
+  editor_ = new QuestionEditor;
+  auto* add = new QPushButton(tr("&Add this change"));
+  remove_ = new QPushButton(tr("&Remove"));
+  copy_ = new QPushButton(tr("&Copy as a command"));
+  list_ = new QListWidget;
+  list_->setAccessibleName(tr("Changes that are asked, one after the other"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(remove_);
+  buttons->addWidget(copy_);
+  layout->addWidget(editor_);
+  layout->addWidget(add);
+  layout->addSpacing(8);
+  layout->addWidget(new QLabel(tr("Changes, in the order in which they apply:")));
+  layout->addWidget(list_, 1);
+  layout->addLayout(buttons);
+  column->setFocusProxy(editor_);
+  connect(add, &QPushButton::clicked, this, &WhatifView::addEdited);
+  connect(remove_, &QPushButton::clicked, this, &WhatifView::removeCurrent);
+  connect(copy_, &QPushButton::clicked, this, [this] {
+    QGuiApplication::clipboard()->setText(command());
+  });
+  connect(list_, &QListWidget::currentRowChanged, this, &WhatifView::showCurrent);
+  connect(editor_, &QuestionEditor::changed, this, &WhatifView::edit);
+  return column;
+}
+
+QWidget* WhatifView::buildAnswer() {
+  auto* column = new QWidget;
+  auto* layout = new QVBoxLayout(column);
+  headline_ = new QLabel;
+  headline_->setTextFormat(Qt::PlainText);
+  headline_->setWordWrap(true);
+  headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  QFont large = headline_->font();
+  large.setPointSizeF(large.pointSizeF() * 1.3);
+  headline_->setFont(large);
+  remarks_ = new QLabel;
+  remarks_->setTextFormat(Qt::PlainText);
+  remarks_->setWordWrap(true);
+  remarks_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  bars_ = new BarChart;
+  bars_->setAccessibleName(tr("An iteration by the causes of its critical path"));
+  auto* timelines = new QWidget;
+  auto* column2 = new QVBoxLayout(timelines);
+  column2->setContentsMargins(0, 4, 0, 0);
+  iteration_ = new QComboBox;
+  iteration_->setAccessibleName(tr("Iteration"));
+  iteration_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  lanes_ = new LaneChart;
+  lanes_->setAccessibleName(tr("Timelines of the iteration now and then"));
+  column2->addWidget(iteration_, 0, Qt::AlignLeft);
+  column2->addWidget(lanes_, 1);
+  auto* path = new TablePanel(path_);
+  path->stretch(2);
+  plan_ = new PlanPanel(models());
+  auto* tabs = new QTabWidget;
+  tabs->setDocumentMode(true);
+  tabs->addTab(timelines, tr("Timelines"));
+  tabs->addTab(path, tr("Critical path"));
+  tabs->addTab(plan_, tr("Best settings"));
+  layout->addWidget(headline_);
+  layout->addWidget(remarks_);
+  layout->addWidget(bars_);
+  layout->addWidget(tabs, 1);
+  connect(iteration_, &QComboBox::currentIndexChanged, this, &WhatifView::readParts);
+  connect(path, &TablePanel::opened, this, &WhatifView::placeWanted);
+  connect(plan_, &PlanPanel::added, this, &WhatifView::add);
+  connect(plan_, &PlanPanel::planWanted, this, &WhatifView::setChanges);
+  return column;
+}
+
+QString WhatifView::headline() const {
+  return headline_->text();
+}
+
+QStringList WhatifView::options() const {
+  QStringList options;
+  for (const AskedChange& each : changes_)
+    options << each.option;
+  return options;
+}
+
+QString WhatifView::command() const {
+  return (QStringList(QStringLiteral("sonde whatif")) + traces_ + options()).join(u' ');
+}
+
+void WhatifView::read() {
+  trace_.reset();
+  changes_.clear();
+  traces_.clear();
+  for (const QString& path : models().document.paths())
+    traces_ << qtext(shellQuoted(path.toStdString()));
+  plan_->reset(false);
+  showChanges(-1);
+  ask(models().once.query<readAsked>(),
+      [this](std::shared_ptr<const AskedTrace> trace) { showTrace(std::move(trace)); });
+}
+
+void WhatifView::showTrace(std::shared_ptr<const AskedTrace> trace) {
+  trace_ = std::move(trace);
+  plan_->reset(true);
+  const QSignalBlocker blocker(iteration_);
+  const QStringList titles = iterationTitles(*trace_);
+  iteration_->clear();
+  iteration_->addItems(titles);
+  iteration_->setCurrentIndex(static_cast<int>(titles.size()) / 2);
+  readParts();
+  predict();
+}
+
+void WhatifView::addEdited() {
+  auto change = editor_->ask();
+  if (!change) {
+    editor_->showError(qtext(change.error().message));
+    return;
+  }
+  add(*change);
+}
+
+void WhatifView::add(const AskedChange& change) {
+  changes_.push_back(change);
+  showChanges(static_cast<int>(changes_.size()) - 1);
+  predict();
+}
+
+void WhatifView::setChanges(const std::vector<AskedChange>& changes) {
+  changes_ = changes;
+  showChanges(changes_.empty() ? -1 : 0);
+  predict();
+}
+
+void WhatifView::removeCurrent() {
+  const int row = list_->currentRow();
+  if (row < 0)
+    return;
+  changes_.erase(changes_.begin() + row);
+  showChanges(std::min(row, static_cast<int>(changes_.size()) - 1));
+  predict();
+}
+
+// The user changed what the editor shows: the chosen change follows.
+void WhatifView::edit() {
+  auto change = editor_->ask();
+  editor_->showError(change || list_->currentRow() < 0 ? QString() : qtext(change.error().message));
+  if (!change || list_->currentRow() < 0)
+    return;
+  list_->currentItem()->setText(change->option);
+  changes_[static_cast<std::size_t>(list_->currentRow())] = *std::move(change);
+  delay_.start();
+}
+
+// The editor shows the chosen change.
+void WhatifView::showCurrent() {
+  const int row = list_->currentRow();
+  remove_->setEnabled(row >= 0);
+  copy_->setEnabled(!changes_.empty());
+  if (row < 0)
+    return;
+  if (const auto filled = filledForm(changes_[static_cast<std::size_t>(row)].option))
+    editor_->show(*filled);
+}
+
+void WhatifView::showChanges(int current) {
+  const QSignalBlocker blocker(list_);
+  list_->clear();
+  list_->addItems(options());
+  list_->setCurrentRow(current);
+  showCurrent();
+}
+
+void WhatifView::predict() {
+  delay_.stop();
+  if (trace_ == nullptr)
+    return;
+  if (changes_.empty()) {
+    models().analyses.cancel(delay_);
+    showNothing(
+        tr("Choose a question on the left, and add it. Or let Sonde find the best settings."));
+    return;
+  }
+  std::vector<engine::whatif::Question> questions;
+  for (const AskedChange& each : changes_)
+    questions.push_back(each.question);
+  models().analyses.ask(
+      delay_,
+      [trace = trace_, questions = std::move(questions)](const store::Database&) {
+        return trace->ask(questions);
+      },
+      [this](Result<engine::whatif::Answer> answer) { show(std::move(answer)); });
+}
+
+void WhatifView::showNothing(const QString& headline) {
+  answer_.reset();
+  headline_->setText(headline);
+  remarks_->clear();
+  bars_->show({});
+  bars_->hide();
+  path_.show({});
+  showLanes(false);
+}
+
+void WhatifView::show(Result<engine::whatif::Answer> answer) {
+  if (!answer) {
+    showNothing(qtext(answer.error().message));
+    return;
+  }
+  const bool isFirst = !answer_;
+  answer_ = *std::move(answer);
+  headline_->setText(headlineOf(*answer_));
+  remarks_->setText(remarksOf(*answer_).join(u'\n'));
+  path_.show(changedPathRows(*answer_));
+  showBars();
+  showLanes(!isFirst);
+}
+
+void WhatifView::showBars() {
+  BarData chart;
+  Bar now{tr("now"), {}};
+  Bar then{tr("then"), {}};
+  for (const CauseTime& each : causeTimes(*answer_)) {
+    chart.parts.push_back({wordsOf(each.cause), colorOf(each.cause)});
+    now.values.push_back(each.nowNs);
+    then.values.push_back(each.thenNs);
+  }
+  then.low = answer_->lowNs;
+  then.high = answer_->highNs;
+  chart.bars = {std::move(now), std::move(then)};
+  bars_->show(std::move(chart));
+  bars_->setFixedHeight(bars_->sizeHint().height());
+  bars_->setVisible(true);
+}
+
+void WhatifView::readParts() {
+  parts_.clear();
+  if (trace_ == nullptr || iteration_->currentIndex() < 0)
+    return;
+  models().analyses.ask(
+      reading_,
+      [trace = trace_, iteration = static_cast<std::size_t>(iteration_->currentIndex())](
+          const store::Database&) { return iterationParts(*trace, iteration); },
+      [this](Result<std::vector<engine::critical::PathPart>> parts) {
+        if (parts)
+          parts_ = *std::move(parts);
+        showLanes(false);
+      });
+}
+
+// Without an answer there is only the measured iteration.
+void WhatifView::showLanes(bool keepRange) {
+  if (trace_ == nullptr || parts_.empty()) {
+    lanes_->show({}, false);
+    return;
+  }
+  const engine::graph::Graph& graph = trace_->job().graph;
+  engine::whatif::Answer measured;
+  if (!answer_) {
+    measured.beginNs = graph.beginNs;
+    measured.durNs = graph.durNs;
+  }
+  const IterationLanes lanes =
+      lanesOf(*trace_,
+              {static_cast<std::size_t>(iteration_->currentIndex()), models().focus.part().rank},
+              parts_,
+              answer_ ? *answer_ : measured);
+  LaneData drawn;
+  if (answer_ && lanes.lanes.size() > kManyLanes)
+    drawn.groups = pairsOf(lanes);
+  else
+    drawn.groups.push_back(groupOf(tr("now"), lanes, lanes.now, lanes.nowNs));
+  if (answer_ && lanes.lanes.size() <= kManyLanes)
+    drawn.groups.push_back(groupOf(tr("then"), lanes, lanes.then, lanes.thenNs));
+  std::set<engine::critical::PathCause> causes;
+  for (const LanePart& part : lanes.now)
+    causes.insert(part.cause);
+  for (const auto cause : causes)
+    drawn.legend.emplace_back(wordsOf(cause), colorOf(cause));
+  lanes_->show(std::move(drawn), keepRange);
+}
+
+}  // namespace sonde::gui

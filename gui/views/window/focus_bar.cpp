@@ -1,0 +1,83 @@
+#include "gui/views/window/focus_bar.h"
+
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QTimer>
+#include <QToolButton>
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kTypingMs = 250;
+constexpr int kMostLetters = 28;
+
+}  // namespace
+
+FocusBar::FocusBar(Focus& focus, QWidget* parent) : QWidget(parent), focus_(focus) {
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(4, 0, 4, 0);
+  rank_ = buttonOf(&FocusBar::clearRank);
+  operation_ = buttonOf(&FocusBar::clearOperation);
+  name_ = new QLineEdit;
+  name_->setPlaceholderText(tr("Filter all views: a part of a name"));
+  name_->setAccessibleName(tr("Filter all views"));
+  name_->setToolTip(tr("Views show only what has this text in its name"));
+  name_->setClearButtonEnabled(true);
+  name_->setMinimumWidth(120);
+  name_->setMaximumWidth(320);
+  typing_ = new QTimer(this);
+  typing_->setSingleShot(true);
+  typing_->setInterval(kTypingMs);
+  layout->addWidget(rank_);
+  layout->addWidget(operation_);
+  layout->addWidget(name_, 1);
+  connect(name_, &QLineEdit::textEdited, typing_, qOverload<>(&QTimer::start));
+  connect(name_, &QLineEdit::returnPressed, this, &FocusBar::setName);
+  connect(typing_, &QTimer::timeout, this, &FocusBar::setName);
+  connect(&focus_, &Focus::changed, this, &FocusBar::show);
+  show();
+}
+
+QToolButton* FocusBar::buttonOf(void (FocusBar::*clear)()) {
+  auto* button = new QToolButton;
+  button->setToolTip(tr("Click: show all again"));
+  connect(button, &QToolButton::clicked, this, clear);
+  return button;
+}
+
+void FocusBar::activate() {
+  name_->setFocus();
+  name_->selectAll();
+}
+
+void FocusBar::clearRank() {
+  Focus::Part part = focus_.part();
+  part.rank.reset();
+  focus_.set(part);
+}
+
+void FocusBar::clearOperation() {
+  Focus::Part part = focus_.part();
+  part.operation.clear();
+  focus_.set(part);
+}
+
+void FocusBar::setName() {
+  typing_->stop();
+  Focus::Part part = focus_.part();
+  part.name = name_->text();
+  focus_.set(part);
+}
+
+void FocusBar::show() {
+  const Focus::Part& part = focus_.part();
+  rank_->setVisible(part.rank.has_value());
+  rank_->setText(tr("rank %1  ×").arg(part.rank.value_or(0)));
+  operation_->setVisible(!part.operation.isEmpty());
+  operation_->setText(tr("%1  ×").arg(fontMetrics().elidedText(
+      part.operation, Qt::ElideMiddle, kMostLetters * fontMetrics().averageCharWidth())));
+  if (!typing_->isActive())
+    name_->setText(part.name);
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,98 @@
+// Opening files of other profilers: they are imported first.
+#include "gui/models/trace_document.h"
+#include "gui/trace/trace_import.h"
+#include "tests/gui/sample_trace.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+namespace sonde::gui {
+namespace {
+
+class OpeningTest : public ::testing::Test {
+ protected:
+  OpeningTest() : path_(qgetenv("PATH")) {
+    qputenv("PATH", QFileInfo(QStringLiteral(SONDE_PROGRAM)).absolutePath().toUtf8() + ":" + path_);
+  }
+  ~OpeningTest() override { qputenv("PATH", path_); }
+  OpeningTest(const OpeningTest&) = delete;
+  OpeningTest& operator=(const OpeningTest&) = delete;
+
+  // `slices` operators, one a microsecond.
+  [[nodiscard]] QString writeJson(const char* name, int slices) const {
+    QFile file(folder_.filePath(name));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(R"({"traceEvents": [)");
+    for (int slice = 0; slice < slices; ++slice) {
+      file.write(slice == 0 ? "" : ",\n");
+      file.write(R"({"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": )");
+      file.write(QByteArray::number(slice) + R"(, "dur": 0.5})");
+    }
+    file.write("]}");
+    return file.fileName();
+  }
+  void settle() {
+    while (!document_.settled() || document_.state() == TraceDocument::State::Loading)
+      QTest::qWait(5);
+  }
+
+  QByteArray path_;
+  QTemporaryDir folder_;
+  TraceDocument document_;
+};
+
+TEST_F(OpeningTest, ImportsAFileOfAnotherProfiler) {
+  const QString json = writeJson("t.json", 20'000);
+  EXPECT_TRUE(isForeign(json));
+  QSignalSpy progressed(&document_, &TraceDocument::progressed);
+  document_.open({json});
+  settle();
+  ASSERT_EQ(document_.state(), TraceDocument::State::Ready) << document_.error().toStdString();
+  ASSERT_FALSE(document_.skeleton().tracks.empty());
+  EXPECT_GT(progressed.count(), 2);
+  for (const auto& report : progressed) {
+    EXPECT_GE(report[1].toDouble(), 0);
+    EXPECT_LE(report[1].toDouble(), 1);
+  }
+}
+
+TEST_F(OpeningTest, SaysWhyAFileCannotBeImported) {
+  QFile file(folder_.filePath("notes.txt"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("not a trace at all");
+  file.close();
+  document_.open({file.fileName()});
+  settle();
+  EXPECT_EQ(document_.state(), TraceDocument::State::Failed);
+  EXPECT_TRUE(document_.error().contains(QLatin1String("notes.txt")))
+      << document_.error().toStdString();
+}
+
+TEST_F(OpeningTest, StopsAndLeavesNothing) {
+  const QString json = writeJson("t.json", 300'000);
+  document_.open({json});
+  QTest::qWait(100);
+  document_.cancelOpening();
+  EXPECT_EQ(document_.state(), TraceDocument::State::Empty);
+  settle();
+  const QString other = folder_.filePath("train.sonde");
+  testing::writeTraining(other.toStdString(), 2);
+  document_.open({other});
+  settle();
+  EXPECT_EQ(document_.state(), TraceDocument::State::Ready);
+}
+
+TEST_F(OpeningTest, ATraceIsNotForeign) {
+  const QString trace = folder_.filePath("train.sonde");
+  testing::writeTraining(trace.toStdString(), 2);
+  EXPECT_FALSE(isForeign(trace));
+  EXPECT_FALSE(isForeign(folder_.filePath("gone.json")));
+}
+
+}  // namespace
+}  // namespace sonde::gui

@@ -1,0 +1,241 @@
+// The frame around the views: their shared focus, the ways back, commands, pictures, layouts.
+#include "gui/app/file_actions.h"
+#include "gui/app/session.h"
+#include "gui/views/breakdown/breakdown_view.h"
+#include "gui/views/chart/bar_chart.h"
+#include "gui/views/overview/overview_view.h"
+#include "gui/views/table/table_panel.h"
+#include "gui/views/tables/tables_view.h"
+#include "gui/views/window/command_palette.h"
+#include "gui/views/window/focus_bar.h"
+#include "tests/gui/window_rig.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QFile>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSettings>
+#include <QStatusBar>
+#include <QSvgRenderer>
+#include <QToolButton>
+#include <QTreeView>
+
+namespace sonde::gui {
+namespace {
+
+class WindowTest : public TimelineViewTest {
+ protected:
+  WindowTest() { openTraining(); }
+
+  template <typename View>
+  [[nodiscard]] View& viewOf(const char* word) {
+    window_.showView(QLatin1String(word));
+    settle();
+    return *qobject_cast<View*>(window_.view(QLatin1String(word)));
+  }
+};
+
+TEST_F(WindowTest, TablesFollowTheFocus) {
+  auto& view = viewOf<OverviewView>("overview");
+  const TablePanel* operations = nullptr;
+  for (const TablePanel* each : view.findChildren<TablePanel*>())
+    if (each->shown().sourceModel() == &view.operations())
+      operations = each;
+  ASSERT_NE(operations, nullptr);
+  const int all = operations->shown().rowCount();
+  window_.models().focus.set({1, {}, {}});
+  EXPECT_GT(operations->shown().rowCount(), 0);
+  EXPECT_LT(operations->shown().rowCount(), all);
+  for (int row = 0; row < operations->shown().rowCount(); ++row)
+    EXPECT_EQ(operations->shown().index(row, 2).data().toString(), "rank 1");
+  window_.models().focus.set({{}, {}, QStringLiteral("no such name")});
+  EXPECT_EQ(operations->shown().rowCount(), 0);
+  window_.models().focus.clear();
+  EXPECT_EQ(operations->shown().rowCount(), all);
+}
+
+TEST_F(WindowTest, TimelineLeavesOutOtherRanks) {
+  const auto processes = [&] {
+    std::set<int> shown;
+    for (const LayoutEntry& entry : window_.models().timeline.layout().entries())
+      shown.insert(entry.process);
+    return shown;
+  };
+  const auto all = processes();
+  window_.models().focus.set({1, {}, {}});
+  for (const int process : processes()) {
+    const auto& rank =
+        window_.models().document.skeleton().processes[static_cast<std::size_t>(process)].rank;
+    EXPECT_TRUE(!rank || rank == 1);
+  }
+  EXPECT_LT(processes().size(), all.size());
+  window_.models().focus.set({77, {}, {}});  // no process has it
+  EXPECT_EQ(processes(), all);
+}
+
+TEST_F(WindowTest, BreakdownIsThatOfTheFocusedRank) {
+  auto& view = viewOf<BreakdownView>("breakdown");
+  const auto sum = [&] {
+    double total = 0;
+    for (const Bar& bar : view.findChild<BarChart*>()->data().bars)
+      for (const double value : bar.values)
+        total += value;
+    return total;
+  };
+  const double all = sum();
+  double parts = 0;
+  for (const std::int64_t rank : {0, 1}) {
+    window_.models().focus.set({rank, {}, {}});
+    settle();
+    EXPECT_LT(sum(), all);
+    parts += sum();
+  }
+  EXPECT_NEAR(parts, all, 1e-6 * all);
+}
+
+TEST_F(WindowTest, FocusBarShowsAndClearsTheFocus) {
+  auto* bar = window_.findChild<FocusBar*>();
+  QTest::keyClicks(&bar->text(), QStringLiteral("conv"));
+  QTest::keyClick(&bar->text(), Qt::Key_Return);
+  EXPECT_EQ(window_.models().focus.part().name, "conv");
+  EXPECT_EQ(window_.models().search.text(), "conv");
+  window_.models().focus.set({1, {}, QStringLiteral("conv")});
+  for (QToolButton* button : bar->findChildren<QToolButton*>())
+    if (button->isVisibleTo(bar) && button->text().startsWith(QLatin1String("rank 1")))
+      button->click();
+  EXPECT_FALSE(window_.models().focus.part().rank);
+  EXPECT_EQ(window_.models().focus.part().name, "conv");
+}
+
+TEST_F(WindowTest, GoesBackToWhatWasShown) {
+  ViewHistory& history = window_.models().history;
+  EXPECT_FALSE(history.canGoBack());
+  const Viewport whole = shown();
+  window_.models().view.change(
+      &Viewport::show, whole.beginNs() + 1'000'000, whole.beginNs() + 2'000'000, 0.0);
+  window_.models().focus.set({1, {}, {}});
+  QTest::qWait(500);
+  const Viewport near = shown();
+  window_.models().view.change(&Viewport::panNs, std::int64_t{3'000'000});
+  history.goBack();
+  EXPECT_EQ(shown().beginNs(), near.beginNs());
+  EXPECT_EQ(window_.models().focus.part().rank, 1);
+  history.goBack();
+  EXPECT_EQ(shown().beginNs(), whole.beginNs());
+  EXPECT_EQ(shown().endNs(), whole.endNs());
+  EXPECT_TRUE(window_.models().focus.part().isAll());
+  history.goForward();
+  EXPECT_EQ(shown().beginNs(), near.beginNs());
+  window_.models().view.change(&Viewport::panNs, std::int64_t{1'000'000});
+  QTest::qWait(500);
+  EXPECT_FALSE(history.canGoForward());
+}
+
+TEST_F(WindowTest, PaletteFindsAnActionByWords) {
+  QList<QAction*> actions;
+  for (const QAction* menu : window_.menuBar()->actions())
+    actions << menu->menu()->actions();
+  CommandPalette palette(actions, &window_);
+  palette.show();
+  auto* text = palette.findChild<QLineEdit*>();
+  QTest::keyClicks(text, QStringLiteral("what if"));
+  QTest::keyClick(text, Qt::Key_Return);
+  ASSERT_NE(palette.chosen(), nullptr);
+  EXPECT_EQ(palette.chosen()->text(), "What if");
+  palette.close();
+  palette.chosen()->trigger();
+  settle();
+  EXPECT_EQ(window_.wordInFront(), "whatif");
+}
+
+TEST_F(WindowTest, DrawsAViewAsPngAndSvg) {
+  window_.showView(QStringLiteral("overview"));
+  settle();
+  EXPECT_EQ(drawWidget(window_.viewInFront(), file("view.png")), "");
+  EXPECT_EQ(QImage(file("view.png")).size(), window_.viewInFront().size());
+  EXPECT_EQ(drawWidget(window_.viewInFront(), file("view.svg")), "");
+  const QSvgRenderer svg(file("view.svg"));
+  EXPECT_TRUE(svg.isValid());
+  EXPECT_TRUE(
+      drawWidget(window_.viewInFront(), file("no/view.png")).contains(QLatin1String("another")));
+  EXPECT_TRUE(
+      drawWidget(window_.viewInFront(), file("no/view.svg")).contains(QLatin1String("another")));
+}
+
+TEST_F(WindowTest, WritesTheSelectedSpanAsATrace) {
+  FileActions files(window_);
+  window_.showTime({120'000'000, 160'000'000});
+  files.writeSpan(file("part.sonde"));
+  settle();
+  EXPECT_TRUE(window_.statusBar()->currentMessage().startsWith(QLatin1String("Saved")))
+      << window_.statusBar()->currentMessage().toStdString();
+  const std::size_t all = window_.models().document.skeleton().iterations.size();
+  files.writeSpan(file("no/part.sonde"));
+  settle();
+  EXPECT_FALSE(window_.statusBar()->currentMessage().startsWith(QLatin1String("Saved")));
+  open("part.sonde");
+  EXPECT_GT(window_.models().document.skeleton().iterations.size(), 0U);
+  EXPECT_LT(window_.models().document.skeleton().iterations.size(), all);
+}
+
+TEST_F(WindowTest, ShowsATimeAndASpan) {
+  const std::int64_t origin = window_.models().document.skeleton().originNs;
+  window_.showTime({50'000'000, 80'000'000});
+  EXPECT_LE(shown().beginNs(), origin + 50'000'000);
+  EXPECT_GE(shown().endNs(), origin + 80'000'000);
+  ASSERT_TRUE(window_.models().view.area());
+  EXPECT_EQ(window_.models().view.area()->span.durNs(), 30'000'000);
+  window_.showTime({100'000'000, 100'000'000});
+  ASSERT_EQ(window_.models().view.marks().size(), 1U);
+  EXPECT_EQ(window_.models().view.marks().front().span.beginNs, origin + 100'000'000);
+}
+
+class SessionTest : public WindowTest {
+ protected:
+  SessionTest() {
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, file("settings"));
+  }
+};
+
+TEST_F(SessionTest, RemembersJobsThatStillExist) {
+  Session& session = window_.session();
+  EXPECT_TRUE(session.recent().isEmpty());
+  ASSERT_TRUE(QFile::copy(file("train.sonde"), file("other.sonde")));
+  session.remember({file("other.sonde")});
+  session.remember({file("train.sonde")});
+  session.remember({file("other.sonde")});
+  ASSERT_EQ(session.recent().size(), 2);
+  EXPECT_EQ(session.recent().front(), QStringList(file("other.sonde")));
+  QFile::remove(file("other.sonde"));
+  ASSERT_EQ(session.recent().size(), 1);
+  EXPECT_EQ(session.recent().front(), QStringList(file("train.sonde")));
+}
+
+TEST_F(SessionTest, LayoutsComeBackByName) {
+  Session& session = window_.session();
+  auto* dock = window_.findChild<QDockWidget*>(QStringLiteral("tables"));
+  dock->setFloating(true);
+  session.saveLayout(QStringLiteral("two"));
+  window_.resetLayout();
+  EXPECT_FALSE(dock->isFloating());
+  EXPECT_EQ(session.layouts(), QStringList(QStringLiteral("two")));
+  session.showLayout(QStringLiteral("two"));
+  EXPECT_TRUE(dock->isFloating());
+  session.removeLayout(QStringLiteral("two"));
+  EXPECT_TRUE(session.layouts().isEmpty());
+}
+
+TEST_F(SessionTest, KeepsNothingUnlessStarted) {
+  window_.close();
+  EXPECT_TRUE(QSettings().allKeys().isEmpty());
+  window_.show();
+  window_.session().start();
+  window_.close();
+  EXPECT_FALSE(QSettings().allKeys().isEmpty());
+}
+
+}  // namespace
+}  // namespace sonde::gui
