@@ -4,6 +4,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/session.h"
 #include "gui/app/view_list.h"
+#include "gui/views/graph/graph_view.h"
 #include "gui/views/help_overlay.h"
 #include "gui/views/search_bar.h"
 #include "gui/views/time_input.h"
@@ -114,6 +115,10 @@ void WindowMenus::buildView() {
       menu, tr("&Colours by kind or name"), {Qt::Key_C}, [this] { timeline_.toggleColors(); });
   addToTimeline(
       menu, tr("&Tracks without events"), {Qt::Key_E}, [this] { timeline_.toggleEmptyTracks(); });
+  addToTimeline(menu, tr("Critical &path over the timeline"), {Qt::Key_P}, [this] {
+    auto* graph = qobject_cast<GraphView*>(window_.view(QStringLiteral("graph")));
+    graph->showInTimeline(!graph->isInTimeline());
+  });
   menu->addSeparator();
   add(menu, tr("&All views as tabs again"), {}, [this] { window_.resetLayout(); });
   add(menu, tr("&Save the layout…"), {}, [this] { saveLayout(); });

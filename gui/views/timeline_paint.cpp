@@ -2,6 +2,7 @@
 #include "gui/trace/time_format.h"
 #include "gui/views/arrow_painter.h"
 #include "gui/views/axis_painter.h"
+#include "gui/views/path_painter.h"
 #include "gui/views/timeline_view.h"
 #include "gui/views/track_painter.h"
 
@@ -92,6 +93,7 @@ void paintTracks(const Frame& frame, const PaintContext& context) {
     rows.paint(entry);
   painter.setClipRect(time);
   paintArea(frame);
+  paintPath(painter, frame.models, frame.geometry, frame.theme());
   paintArrowsOfSelection(frame);
   painter.restore();
 }

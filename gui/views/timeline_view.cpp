@@ -53,6 +53,7 @@ void TimelineView::connectModels() {
             hoverScope_ = scope;
             showToolTip();
           });
+  connect(&models_.path, &PathOverlay::changed, viewport(), qOverload<>(&QWidget::update));
   connect(&models_.view, &ViewState::changed, this, [this] {
     request();
     viewport()->update();

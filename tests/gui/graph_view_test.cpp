@@ -50,5 +50,27 @@ TEST_F(GraphViewTest, PartsFollowEachOtherAndLeadToTheirTime) {
   EXPECT_GE(shown().endNs(), rows.front().place.span->endNs);
 }
 
+// Each part lies on the track of its thread, and the bars of the path are seen.
+TEST_F(GraphViewTest, DrawsThePathsOverTheTimeline) {
+  window_.showView(QStringLiteral("timeline"));
+  settle();
+  key(Qt::Key_P);
+  settle();
+  const auto& parts = window_.models().path.parts();
+  ASSERT_FALSE(parts.empty());
+  window_.timeline().scrollToTrack(parts.front().track);
+  settle();
+  const QImage drawn = window_.timeline().grab().toImage();
+  const Skeleton& skeleton = window_.models().document.skeleton();
+  for (const PathOverlay::Part& part : parts)
+    if (part.track >= 0) {
+      EXPECT_NE(skeleton.tracks[static_cast<std::size_t>(part.track)].owner, Owner::Channel);
+    }
+  key(Qt::Key_P);
+  settle();
+  EXPECT_TRUE(window_.models().path.parts().empty());
+  EXPECT_NE(window_.timeline().grab().toImage(), drawn);
+}
+
 }  // namespace
 }  // namespace sonde::gui

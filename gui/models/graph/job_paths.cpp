@@ -5,6 +5,9 @@
 
 #include <QCoreApplication>
 
+#include <map>
+#include <utility>
+
 namespace sonde::gui {
 namespace {
 
@@ -20,6 +23,12 @@ QVariant integer(std::int64_t value) {
 
 QString entityOf(const JobPaths& job, engine::graph::LaneIndex lane) {
   return qtext(engine::graph::entityOf(job.job.trace.graph.lanes[lane]));
+}
+
+Owner ownerOf(engine::graph::LaneKind kind) {
+  return kind == engine::graph::LaneKind::Stream       ? Owner::Stream
+         : kind == engine::graph::LaneKind::Connection ? Owner::Channel
+                                                       : Owner::Thread;
 }
 
 QString causeOf(critical::PathCause cause) {
@@ -103,6 +112,19 @@ std::vector<ValueRow> slackRows(const JobPaths& job) {
   for (const critical::LaneSlack& each : job.slacks)
     rows.push_back({{entityOf(job, each.lane), integer(each.pathNs), integer(each.slackNs)}});
   return rows;
+}
+
+std::vector<PathOverlay::Part> overlayOf(const JobPaths& job, const Skeleton& skeleton) {
+  std::map<std::pair<Owner, std::int64_t>, int> tracks;
+  for (std::size_t track = 0; track < skeleton.tracks.size(); ++track)
+    tracks[{skeleton.tracks[track].owner, skeleton.tracks[track].id}] = static_cast<int>(track);
+  std::vector<PathOverlay::Part> parts;
+  for (const critical::PathPart& each : job.parts) {
+    const engine::graph::Lane& lane = job.job.trace.graph.lanes[each.lane];
+    const auto track = tracks.find({ownerOf(lane.kind), lane.id});
+    parts.push_back({track == tracks.end() ? -1 : track->second, {each.beginNs, each.endNs}});
+  }
+  return parts;
 }
 
 }  // namespace sonde::gui

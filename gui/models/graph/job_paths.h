@@ -8,6 +8,7 @@
 #include "analysis/engine/operations/read_job.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
+#include "gui/models/path_overlay.h"
 #include "gui/models/table/value_table.h"
 
 #include <QString>
@@ -42,5 +43,9 @@ struct JobPaths {
 // How much later each thread and stream could be.
 [[nodiscard]] std::vector<ValueColumn> slackColumns();
 [[nodiscard]] std::vector<ValueRow> slackRows(const JobPaths& job);
+
+// The paths of all iterations, for the timeline.
+[[nodiscard]] std::vector<PathOverlay::Part> overlayOf(const JobPaths& job,
+                                                       const Skeleton& skeleton);
 
 }  // namespace sonde::gui

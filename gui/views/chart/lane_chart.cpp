@@ -46,7 +46,7 @@ void LaneChart::show(LaneData data, bool keepRange) {
     for (const QString& lane : group.lanes)
       labelWidth_ = std::max(labelWidth_, fontMetrics().horizontalAdvance(lane));
   }
-  labelWidth_ = std::min(labelWidth_, kMostLabel) + 2 * kLaneMargin;
+  labelWidth_ = std::min(labelWidth_ + 4, kMostLabel) + 2 * kLaneMargin;
   if (!keepRange || endNs_ > wholeNs_ || endNs_ - beginNs_ <= 1)
     showRange(0, wholeNs_);
   layOut();

@@ -4,6 +4,7 @@
 #include "gui/trace/time_format.h"
 #include "gui/views/table/table_panel.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -20,6 +21,8 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   layout->setContentsMargins(8, 8, 8, 0);
   note_ = new QLabel;
   note_->setWordWrap(true);
+  inTimeline_ = new QCheckBox(tr("Draw the paths over the timeline"));
+  layout->addWidget(inTimeline_);
   layout->addWidget(note_);
   iteration_ = new QComboBox;
   iteration_->setAccessibleName(tr("Iteration"));
@@ -35,6 +38,12 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   layout->addWidget(halves, 1);
   setContent(page);
   connect(iteration_, &QComboBox::currentIndexChanged, this, &GraphView::showParts);
+  connect(inTimeline_, &QCheckBox::toggled, this, &GraphView::draw);
+  connect(&models.document, &TraceDocument::replaced, this, [this] {
+    job_.reset();
+    this->models().path.clear();
+    inTimeline_->setChecked(false);
+  });
 }
 
 QWidget* GraphView::tableOf(ValueTable& table, const QString& title, int stretch, QWidget* beside) {
@@ -61,6 +70,31 @@ QWidget* GraphView::tableOf(ValueTable& table, const QString& title, int stretch
 
 void GraphView::choose(int path) {
   iteration_->setCurrentIndex(path);
+}
+
+void GraphView::showInTimeline(bool wanted) {
+  inTimeline_->setChecked(wanted);
+}
+
+bool GraphView::isInTimeline() const {
+  return inTimeline_->isChecked();
+}
+
+void GraphView::draw() {
+  if (!inTimeline_->isChecked()) {
+    models().path.clear();
+    return;
+  }
+  if (!models().document.ready())
+    return;
+  models().analyses.ask(drawing_,
+                        models().once.query<readPaths>(),
+                        [this](const Result<std::shared_ptr<const JobPaths>>& job) {
+                          if (job && inTimeline_->isChecked())
+                            models().path.show(overlayOf(**job, models().document.skeleton()));
+                          else if (!job)
+                            inTimeline_->setChecked(false);
+                        });
 }
 
 void GraphView::read() {

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 
@@ -21,6 +22,9 @@ class GraphView : public Panel {
 
   // Shows the path of this iteration. Requires: there are so many.
   void choose(int path);
+  // Draws the paths of all iterations over the timeline, or removes them.
+  void showInTimeline(bool wanted);
+  [[nodiscard]] bool isInTimeline() const;
   [[nodiscard]] const ValueTable& shares() const { return shares_; }
   [[nodiscard]] const ValueTable& parts() const { return parts_; }
   [[nodiscard]] const ValueTable& slacks() const { return slacks_; }
@@ -32,12 +36,15 @@ class GraphView : public Panel {
   QWidget* tableOf(ValueTable& table, const QString& title, int stretch, QWidget* beside = nullptr);
   void show(std::shared_ptr<const JobPaths> job);
   void showParts();
+  void draw();
 
   std::shared_ptr<const JobPaths> job_;  // nullptr: not read yet
   ValueTable shares_{shareColumns()};
   ValueTable parts_{partColumns()};
   ValueTable slacks_{slackColumns()};
+  QObject drawing_;  // asks for the paths while this view is not in front
   QComboBox* iteration_ = nullptr;
+  QCheckBox* inTimeline_ = nullptr;
   QLabel* note_ = nullptr;
 };
 
