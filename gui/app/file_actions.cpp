@@ -3,6 +3,7 @@
 #include "analysis/engine/trim/trim.h"
 #include "gui/app/main_window.h"
 #include "gui/trace/qtext.h"
+#include "gui/views/record/record_dialog.h"
 
 #include <QFileDialog>
 #include <QFileInfo>
@@ -41,6 +42,21 @@ void FileActions::choose() {
       tr("Traces (*.sonde *.part *.json *.json.gz *.sqlite *.et);;All files (*)"));
   if (!paths.isEmpty())
     window_.open(paths);
+}
+
+RecordDialog& FileActions::recorder() {
+  if (recorder_ == nullptr) {
+    recorder_ = new RecordDialog(&window_);
+    connect(recorder_, &RecordDialog::openWanted, &window_, [this](const QString& trace) {
+      window_.open({trace});
+    });
+  }
+  return *recorder_;
+}
+
+void FileActions::record() {
+  recorder().show();
+  recorder().raise();
 }
 
 void FileActions::savePicture() {

@@ -11,6 +11,7 @@ class QWidget;
 namespace sonde::gui {
 
 class MainWindow;
+class RecordDialog;
 
 class FileActions : public QObject {
   Q_OBJECT
@@ -20,6 +21,9 @@ class FileActions : public QObject {
 
   // Lets the user choose traces, and opens them.
   void choose();
+  // Shows the dialog that records a training, beside the window.
+  void record();
+  [[nodiscard]] RecordDialog& recorder();
   // Asks for a file, and draws the view in front there.
   void savePicture();
   // Asks for a file, and writes the selected span as a trace there. Without a span it says so.
@@ -30,6 +34,7 @@ class FileActions : public QObject {
 
  private:
   MainWindow& window_;
+  RecordDialog* recorder_ = nullptr;  // made when it is first wanted
 };
 
 // Draws the widget as PNG or, if the name ends so, as SVG. Returns what went wrong; empty: nothing.

@@ -83,6 +83,7 @@ void WindowMenus::buildFile() {
   open_->setIcon(window_.style()->standardIcon(QStyle::SP_DialogOpenButton));
   recent_ = menu->addMenu(tr("Open &recent"));
   connect(recent_, &QMenu::aboutToShow, this, &WindowMenus::showRecent);
+  add(menu, tr("Rec&ord a training…"), {Qt::CTRL | Qt::Key_R}, [this] { files_.record(); });
   stop_ = add(menu, tr("S&top opening"), {}, [this] { window_.models().document.cancelOpening(); });
   stop_->setEnabled(false);
   connect(&window_.models().document, &TraceDocument::replaced, this, [this] {

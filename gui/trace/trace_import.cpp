@@ -1,23 +1,16 @@
 #include "gui/trace/trace_import.h"
 
 #include "analysis/store/database.h"
+#include "gui/trace/sonde_program.h"
 
-#include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
 #include <QProcess>
-#include <QStandardPaths>
 
 namespace sonde::gui {
 namespace {
 
 constexpr int kPollMs = 50;
-
-QString programPath() {
-  const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/sonde");
-  return QFileInfo(beside).isExecutable() ? beside
-                                          : QStandardPaths::findExecutable(QStringLiteral("sonde"));
-}
 
 bool isSqlite(const QString& path) {
   constexpr QByteArrayView kMagic("SQLite format 3");
@@ -74,7 +67,7 @@ bool isForeign(const QString& path) {
 Result<void> importFiles(const QStringList& files,
                          const QString& output,
                          const OpeningWatch& watch) {
-  const QString path = programPath();
+  const QString path = sondeProgram();
   if (path.isEmpty())
     return notFound("'" + files.front().toStdString() +
                     "' is a file of another profiler, which the program sonde reads: install it "
