@@ -1,5 +1,6 @@
 #include "analysis/engine/metrics/stack_times.h"
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/intervals/intervals.h"
 #include "analysis/engine/iterations/iterations.h"
 #include "analysis/model/words.h"
@@ -223,10 +224,24 @@ Result<std::map<std::int64_t, Intervals>> iterationsOf(const store::Database& tr
   return times;
 }
 
+// The clock of each process's host.
+Result<std::map<std::int64_t, align::HostClock>> clocksOf(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace));
+  SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare("SELECT id, host_id FROM process"));
+  std::map<std::int64_t, align::HostClock> clocks;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      return clocks;
+    clocks.emplace(rows.integer(0), clock.clockOf(rows.integer(1)));
+  }
+}
+
 }  // namespace
 
-Result<std::vector<model::StackTime>> stackTimes(const store::Database& trace,
-                                                 const StackFilter& filter) {
+Result<void> visitStackSamples(const store::Database& trace,
+                               const StackFilter& filter,
+                               const std::function<void(const StackSampleAt&)>& visit) {
   SONDE_TRY(check(trace, filter));
   Whereabouts whereabouts;
   if (!filter.operation.empty())
@@ -236,32 +251,46 @@ Result<std::vector<model::StackTime>> stackTimes(const store::Database& trace,
     SONDE_TRY_ASSIGN(iterations,
                      iterationsOf(trace, filter.iterations->first, filter.iterations->second));
   }
+  SONDE_TRY_ASSIGN(const auto clocks, clocksOf(trace));
   SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare(rowsOf(filter.clock)));
   rows.bindAll(filter.rank);
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>, model::StackTime>
-      times;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
-      break;
-    const std::int64_t process = rows.integer(0);
-    const std::int64_t thread = rows.integer(1);
-    const std::int64_t ns = rows.integer(5);
-    if (filter.iterations && !contains(iterations[process], ns))
+      return {};
+    StackSampleAt sample{rows.integer(0),
+                         rows.integer(1),
+                         rows.integer(2),
+                         rows.integer(3) != 0,
+                         rows.integer(6) != 0,
+                         rows.integer(4)};
+    const std::int64_t hostNs = rows.integer(5);
+    if (filter.iterations && !contains(iterations[sample.processId], hostNs))
       continue;
-    if (!filter.operation.empty() && !whereabouts.isIn(process, thread, ns))
+    if (!filter.operation.empty() && !whereabouts.isIn(sample.processId, sample.threadId, hostNs))
       continue;
-    const bool truncated = rows.integer(3) != 0;
-    model::StackTime& time =
-        times[{process, thread, rows.integer(2), truncated, rows.integer(6) != 0}];
-    time.processId = rows.id<model::ProcessId>(0);
-    time.threadId = rows.id<model::ThreadId>(1);
-    time.stackId = rows.id<model::StackId>(2);
-    time.truncated = truncated;
-    time.isOther = rows.integer(6) != 0;
-    time.ns += rows.integer(4);
-    ++time.samples;
+    const auto clock = clocks.find(sample.processId);
+    sample.atNs = clock == clocks.end() ? hostNs : clock->second.toJob(hostNs);
+    if (!filter.range || (filter.range->begin <= sample.atNs && sample.atNs < filter.range->end))
+      visit(sample);
   }
+}
+
+Result<std::vector<model::StackTime>> stackTimes(const store::Database& trace,
+                                                 const StackFilter& filter) {
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>, model::StackTime>
+      times;
+  SONDE_TRY(visitStackSamples(trace, filter, [&](const StackSampleAt& sample) {
+    model::StackTime& time = times[{
+        sample.processId, sample.threadId, sample.stackId, sample.truncated, sample.isOther}];
+    time.processId = model::ProcessId{sample.processId};
+    time.threadId = model::ThreadId{sample.threadId};
+    time.stackId = model::StackId{sample.stackId};
+    time.truncated = sample.truncated;
+    time.isOther = sample.isOther;
+    time.ns += sample.ns;
+    ++time.samples;
+  }));
   std::vector<model::StackTime> result;
   result.reserve(times.size());
   for (auto& [key, time] : times)

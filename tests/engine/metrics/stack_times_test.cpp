@@ -134,6 +134,14 @@ TEST_F(StackTimes, OfIterationsAreThoseOfTheirTime) {
   EXPECT_EQ(found({.iterations = {{5, 9}}, .operation = "forward"}), (Counts{{1, 1}, {3, 1}}));
 }
 
+TEST_F(StackTimes, OfARangeAreThoseOfItsTimeOnTheJobsClock) {
+  trace_.add(model::ClockMap{.hostId = model::HostId{1}, .fromNs = 0, .offsetNs = 1000});
+  for (const std::int64_t ns : {99, 100, 149, 150})
+    sample(main_, ns);
+  EXPECT_EQ(found({.range = {{1100, 1150}}}), (Counts{{1, 2}}));
+  EXPECT_EQ(found({.range = {{100, 150}}}), Counts{});
+}
+
 TEST_F(StackTimes, OfIterationsThatLieWithinAnotherGoByItsNumber) {
   iteration(5, {110, 120});
   iteration(6, {210, 220});
