@@ -2,9 +2,13 @@
 
 #include "analysis/engine/trim/trim.h"
 #include "gui/app/main_window.h"
+#include "gui/app/session.h"
 #include "gui/trace/qtext.h"
+#include "gui/views/panel.h"
 #include "gui/views/record/record_dialog.h"
+#include "gui/views/window/welcome_page.h"
 
+#include <QCoreApplication>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QPainter>
@@ -15,6 +19,13 @@ namespace sonde::gui {
 namespace {
 
 constexpr int kMessageMs = 10'000;
+
+// Installed with Sonde; empty: it is not there.
+QString examplePath() {
+  const QString path =
+      QCoreApplication::applicationDirPath() + QStringLiteral("/../share/sonde/example.sonde");
+  return QFileInfo::exists(path) ? QFileInfo(path).canonicalFilePath() : QString();
+}
 
 bool drawSvg(QWidget& widget, const QString& path) {
   QSvgGenerator generator;
@@ -33,6 +44,18 @@ bool drawSvg(QWidget& widget, const QString& path) {
 }  // namespace
 
 FileActions::FileActions(MainWindow& window) : QObject(&window), window_(window) {}
+
+void FileActions::buildWelcome() {
+  welcome_ = new WelcomePage;
+  welcome_->setExample(examplePath());
+  window_.view(QStringLiteral("overview"))->setFirstPage(welcome_);
+  connect(welcome_, &WelcomePage::chooseWanted, this, &FileActions::choose);
+  connect(welcome_, &WelcomePage::recordWanted, this, &FileActions::record);
+  connect(welcome_, &WelcomePage::openWanted, &window_, &MainWindow::open);
+  connect(&window_.session(), &Session::recentChanged, this, [this] {
+    welcome_->showRecent(window_.session().recent());
+  });
+}
 
 void FileActions::choose() {
   const QStringList paths = QFileDialog::getOpenFileNames(

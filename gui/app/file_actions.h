@@ -12,6 +12,7 @@ namespace sonde::gui {
 
 class MainWindow;
 class RecordDialog;
+class WelcomePage;
 
 class FileActions : public QObject {
   Q_OBJECT
@@ -21,6 +22,8 @@ class FileActions : public QObject {
 
   // Lets the user choose traces, and opens them.
   void choose();
+  // The page that the overview shows before a trace is open.
+  void buildWelcome();
   // Shows the dialog that records a training, beside the window.
   void record();
   [[nodiscard]] RecordDialog& recorder();
@@ -34,6 +37,7 @@ class FileActions : public QObject {
 
  private:
   MainWindow& window_;
+  WelcomePage* welcome_ = nullptr;
   RecordDialog* recorder_ = nullptr;  // made when it is first wanted
 };
 

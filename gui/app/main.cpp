@@ -1,6 +1,7 @@
 // sonde-gui: shows traces in a window, or writes a picture of them.
 #include "analysis/store/trace_file.h"
 #include "gui/app/exit_status.h"
+#include "gui/app/icon.h"
 #include "gui/app/main_window.h"
 #include "gui/app/options.h"
 #include "gui/app/picture.h"
@@ -109,6 +110,7 @@ int run(QApplication& application, const Options& options) {
   if (!options.picture.isEmpty())
     return sonde::gui::drawPicture(options.picture, options.screenshot);
   chooseLook(options);
+  QApplication::setWindowIcon(sonde::gui::programIcon());
   MainWindow window;
   window.resize(1440, 900);
   if (options.screenshot.isEmpty())

@@ -35,6 +35,7 @@ MainWindow::MainWindow() {
   buildSpan();
   session_ = new Session(*this);
   files_ = new FileActions(*this);
+  files_->buildWelcome();
   menus_ = new WindowMenus(*this, *timeline_, *files_);
   connectModel();
   showTitle();

@@ -31,6 +31,7 @@ void Session::start() {
     remember(window_.models().document.paths());
   });
   window_.installEventFilter(this);
+  emit recentChanged();
 }
 
 bool Session::eventFilter(QObject* watched, QEvent* event) {
@@ -66,6 +67,7 @@ void Session::remember(const QStringList& paths) {
   for (const QStringList& each : jobs.mid(0, kMostRecent))
     kept << QVariant(each);
   QSettings().setValue(kRecent, kept);
+  emit recentChanged();
 }
 
 QStringList Session::layouts() const {

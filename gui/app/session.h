@@ -31,6 +31,9 @@ class Session : public QObject {
   void showLayout(const QString& name);
   void removeLayout(const QString& name);
 
+ signals:
+  void recentChanged();
+
  protected:
   // Keeps the state when the window is closed.
   bool eventFilter(QObject* watched, QEvent* event) override;

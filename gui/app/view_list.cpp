@@ -3,6 +3,7 @@
 #include "gui/views/breakdown/breakdown_view.h"
 #include "gui/views/compare/compare_view.h"
 #include "gui/views/findings/findings_view.h"
+#include "gui/views/flame/flame_view.h"
 #include "gui/views/graph/graph_view.h"
 #include "gui/views/overview/overview_view.h"
 #include "gui/views/ranks/ranks_view.h"
@@ -30,6 +31,7 @@ constexpr ViewInfo kViews[] = {
      "Breakdown",
      "where the time went, by operation, rank or iteration",
      make<BreakdownView>},
+    {"flame", "Flame graph", "where the time went, by path of calls", make<FlameView>},
     {"ranks", "Ranks", "all iterations of all ranks, and who is slow", make<RanksView>},
     {"graph", "Critical path", "what holds the iterations up, part by part", make<GraphView>},
     {"whatif",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 namespace sonde::gui {
@@ -63,9 +64,14 @@ Result<void> TraceReader::collectHits(const QString& text, const Cancellation& c
     wanted.resize(std::max(wanted.size(), id + 1));
     wanted[id] = qtext(name).contains(text, Qt::CaseInsensitive);
   }
-  for (const Table table : {Table::Slice, Table::Kernel, Table::Copy})
+  const auto split = text.indexOf(u'=');
+  for (const Table table : {Table::Slice, Table::Kernel, Table::Copy}) {
     SONDE_TRY(collectHits(table, wanted, cancellation));
+    if (split >= 0)
+      SONDE_TRY(collectHitsByArgument(table, text.left(split), text.mid(split + 1), cancellation));
+  }
   std::sort(hits_.begin(), hits_.end());
+  hits_.erase(std::unique(hits_.begin(), hits_.end()), hits_.end());
   hitsOf_ = text;
   return {};
 }
@@ -95,6 +101,43 @@ Result<void> TraceReader::collectHits(Table table,
       if (name < names.size() && names[name] && track >= 0 && hits_.size() < kMaxHits)
         hits_.push_back({clockOf(track).toJob(events.integer(3)), {table, last}});
     }
+  }
+  return {};
+}
+
+// Events with an argument whose name contains `key`, and whose value contains `value`.
+Result<void> TraceReader::collectHitsByArgument(Table table,
+                                                const QString& key,
+                                                const QString& value,
+                                                const Cancellation& cancellation) {
+  const char* sql =
+      "SELECT e.id, e.stream_id, e.start_ns FROM arg a JOIN kernel e ON e.id = a.owner_id "
+      "WHERE a.owner = 'kernel' AND ";
+  if (table == Table::Slice)
+    sql =
+        "SELECT e.id, e.thread_id, e.start_ns FROM arg a JOIN slice e ON e.id = a.owner_id "
+        "WHERE a.owner = 'slice' AND ";
+  else if (table == Table::Copy)
+    sql =
+        "SELECT e.id, e.stream_id, e.start_ns FROM arg a JOIN copy e ON e.id = a.owner_id "
+        "WHERE a.owner = 'copy' AND ";
+  SONDE_TRY_ASSIGN(auto events,
+                   database().prepare(std::string(sql) +
+                                      "instr(lower(CAST(a.value AS TEXT)), lower(?2)) > 0 AND "
+                                      "a.key_id IN (SELECT id FROM string WHERE "
+                                      "instr(lower(text), lower(?1)) > 0)"));
+  const std::string keyText = key.trimmed().toStdString();
+  const std::string valueText = value.trimmed().toStdString();
+  events.bindAll(std::string_view(keyText), std::string_view(valueText));
+  while (hits_.size() < kMaxHits) {
+    if (cancellation.requested())
+      return cancelled();
+    SONDE_TRY_ASSIGN(const bool row, events.step());
+    if (!row)
+      break;
+    const int track = trackOf(ownerOf(table), events.integer(1));
+    if (track >= 0)
+      hits_.push_back({clockOf(track).toJob(events.integer(2)), {table, events.integer(0)}});
   }
   return {};
 }

@@ -67,6 +67,10 @@ class TraceReader {
   Result<void> collectHits(Table table,
                            const std::vector<bool>& names,
                            const Cancellation& cancellation);
+  Result<void> collectHitsByArgument(Table table,
+                                     const QString& key,
+                                     const QString& value,
+                                     const Cancellation& cancellation);
   // LineQuery::read, with collectives' kernels as a kind of their own.
   Result<void> read(LineQuery& query,
                     int track,

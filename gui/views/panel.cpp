@@ -19,11 +19,12 @@ Panel::Panel(TraceModels& models, QWidget* parent) : QWidget(parent), models_(mo
   layers_->addWidget(message_);
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
-  showMessage(tr("Open a trace: Ctrl + O"));
+  showNoTrace();
   connect(&models_.document, &TraceDocument::replaced, this, [this] {
-    showMessage(models_.document.state() == TraceDocument::State::Loading
-                    ? tr("Opening…")
-                    : tr("Open a trace: Ctrl + O"));
+    if (models_.document.state() == TraceDocument::State::Loading)
+      showMessage(tr("Opening…"));
+    else if (models_.document.state() == TraceDocument::State::Empty)
+      showNoTrace();
     isDue_ = true;
   });
   connect(&models_.document,
@@ -32,7 +33,24 @@ Panel::Panel(TraceModels& models, QWidget* parent) : QWidget(parent), models_(mo
           [this](const QString& step, double share) {
             showMessage(tr("Opening… %1 %\n%2").arg(int(100 * share)).arg(step));
           });
+  connect(&models_.document, &TraceDocument::failed, this, [this](const QString& text) {
+    if (models_.document.state() == TraceDocument::State::Failed)
+      showMessage(text);
+  });
   connect(&models_.document, &TraceDocument::opened, this, &Panel::readIfDue);
+}
+
+void Panel::setFirstPage(QWidget* page) {
+  first_ = page;
+  layers_->addWidget(page);
+  showNoTrace();
+}
+
+void Panel::showNoTrace() {
+  if (first_ != nullptr)
+    layers_->setCurrentWidget(first_);
+  else
+    showMessage(tr("Open a trace: Ctrl + O"));
 }
 
 QString Panel::message() const {

@@ -25,6 +25,8 @@ class Panel : public QWidget {
   void setShown(bool shown);
   // The message instead of a content; empty: the content is shown.
   [[nodiscard]] QString message() const;
+  // Shows this page as long as no trace is open, instead of a message.
+  void setFirstPage(QWidget* page);
 
  signals:
   // The user wants to see the place in the timeline.
@@ -50,10 +52,12 @@ class Panel : public QWidget {
 
  private:
   void readIfDue();
+  void showNoTrace();
 
   TraceModels& models_;
   QStackedLayout* layers_ = nullptr;
   QLabel* message_ = nullptr;
+  QWidget* first_ = nullptr;  // nullptr: a message
   bool isShown_ = false;
   bool isDue_ = true;
 };

@@ -10,7 +10,8 @@ SearchBar::SearchBar(QWidget* parent) : QWidget(parent), edit_(new QLineEdit), a
   layout->setContentsMargins(8, 4, 8, 4);
   auto* label = new QLabel(tr("Search"));
   label->setBuddy(edit_);
-  edit_->setPlaceholderText(tr("part of a name: Enter next, Shift+Enter previous, Esc close"));
+  edit_->setPlaceholderText(
+      tr("part of a name, or argument=value: Enter next, Shift+Enter previous, Esc close"));
   edit_->setClearButtonEnabled(true);
   edit_->setMaximumWidth(480);
   edit_->setObjectName(QStringLiteral("search"));
@@ -30,7 +31,7 @@ void SearchBar::activate() {
 
 void SearchBar::show(const SearchReply& reply) {
   if (reply.hits == 0)
-    answer_->setText(tr("no name contains this"));
+    answer_->setText(tr("no name or argument contains this"));
   else
     answer_->setText(
         tr("%L1 of %L2%3").arg(reply.position).arg(reply.hits).arg(reply.capped ? "+" : ""));

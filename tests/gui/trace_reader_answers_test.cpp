@@ -133,6 +133,28 @@ TEST_F(TraceReaderTest, SearchGoesThroughAllHitsInTimeAndRoundAgain) {
   EXPECT_FALSE(nothing->found);
 }
 
+TEST_F(TraceReaderTest, SearchFindsArguments) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  const auto small = trace.addSlice({thread, SliceKind::Operation, "load", 100, 10});
+  const auto large = trace.addSlice({thread, SliceKind::Operation, "load", 200, 10});
+  const auto key = trace.writer().intern("Batch size");
+  for (const auto& [slice, size] : {std::pair(small, 64), std::pair(large, 512)})
+    ASSERT_TRUE(
+        trace.writer().add(model::Arg{model::Owner::Slice, slice.value, *key, std::int64_t{size}}));
+  trace.finish();
+  open(file("a.sonde"));
+  const auto hits = [&](const char* text) {
+    const auto reply = reader_.search({QLatin1String(text), 0, {}, true}, never_);
+    EXPECT_TRUE(reply);
+    return std::pair(reply->hits, reply->found ? reply->found->ref.id : 0);
+  };
+  EXPECT_EQ(hits("batch=512"), std::pair(std::int64_t{1}, large.value));
+  EXPECT_EQ(hits("batch="), std::pair(std::int64_t{2}, small.value));
+  EXPECT_EQ(hits("=64"), std::pair(std::int64_t{1}, small.value));
+  EXPECT_EQ(hits("shape=512").first, 0);
+}
+
 TEST_F(TraceReaderTest, SpanTotalsAreClippedToTheSpan) {
   SampleTrace trace(file("a.sonde"));
   const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");

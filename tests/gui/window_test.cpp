@@ -8,9 +8,11 @@
 #include "gui/views/tables/tables_view.h"
 #include "gui/views/window/command_palette.h"
 #include "gui/views/window/focus_bar.h"
+#include "gui/views/window/welcome_page.h"
 #include "tests/gui/window_rig.h"
 
 #include <QAction>
+#include <QCommandLinkButton>
 #include <QDockWidget>
 #include <QFile>
 #include <QLineEdit>
@@ -190,6 +192,25 @@ TEST_F(WindowTest, ShowsATimeAndASpan) {
   window_.showTime({100'000'000, 100'000'000});
   ASSERT_EQ(window_.models().view.marks().size(), 1U);
   EXPECT_EQ(window_.models().view.marks().front().span.beginNs, origin + 100'000'000);
+}
+
+TEST_F(TimelineViewTest, FirstPageOffersWhatToDo) {
+  window_.showView(QStringLiteral("overview"));
+  QSettings::setDefaultFormat(QSettings::IniFormat);
+  QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, file("settings"));
+  auto* const page = window_.findChild<WelcomePage*>();
+  EXPECT_TRUE(page->isVisible());
+  testing::writeTraining(path("train.sonde"), 3);
+  window_.session().remember({file("train.sonde")});
+  QCommandLinkButton* recent = nullptr;
+  for (auto* link : page->findChildren<QCommandLinkButton*>())
+    if (link->text() == QLatin1String("train.sonde"))
+      recent = link;
+  ASSERT_NE(recent, nullptr);
+  recent->click();
+  settle();
+  EXPECT_EQ(window_.models().document.state(), TraceDocument::State::Ready);
+  EXPECT_FALSE(page->isVisible());
 }
 
 class SessionTest : public WindowTest {

@@ -3,12 +3,14 @@
 
 Usage: install_test.py CMAKE BUILD_FOLDER CONSUMER_FOLDER
 """
+import configparser
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 
 def run(*command, **more):
@@ -55,6 +57,20 @@ def check_layout(build, prefix):
             assert "PATH" not in line or "$ORIGIN" in line, f"{path}: {line}"
 
 
+def check_desktop(prefix):
+    """A desktop that has the window opens traces with it: what the three files name is there, and each names the other."""
+    if not (prefix / "bin/sonde-gui").exists():
+        return
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.optionxform = str
+    entry.read(prefix / "share/applications/sonde.desktop", encoding="utf-8")
+    entry = entry["Desktop Entry"]
+    assert (prefix / "bin" / entry["Exec"].split()[0]).exists(), entry["Exec"]
+    assert (prefix / f"share/icons/hicolor/scalable/apps/{entry['Icon']}.svg").exists(), entry["Icon"]
+    types = ElementTree.parse(prefix / "share/mime/packages/sonde.xml").getroot()
+    assert [f"{each.get('type')};" for each in types] == [entry["MimeType"]]
+
+
 def check_page(consumer):
     """What the page on annotations shows is what is compiled here."""
     page = (pathlib.Path(__file__).parents[2] / "docs" / "probes" / "annotation.md").read_text(encoding="utf-8")
@@ -96,6 +112,7 @@ def main(cmake, build, consumer):
         prefix, work = pathlib.Path(folder, "prefix"), pathlib.Path(folder, "work")
         run(cmake, "--install", build, "--prefix", prefix)
         check_layout(pathlib.Path(build), prefix)
+        check_desktop(prefix)
         run(cmake, "-S", consumer, "-B", work, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja")
         run(cmake, "--build", work)
         sonde = prefix / "bin" / "sonde"

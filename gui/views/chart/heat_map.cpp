@@ -3,6 +3,7 @@
 #include "gui/views/theme.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -61,6 +63,7 @@ std::pair<std::size_t, std::size_t> cellsAt(int at, int pixels, std::size_t cell
 
 HeatMap::HeatMap(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
 }
 
 void HeatMap::show(HeatData data) {
@@ -76,6 +79,10 @@ void HeatMap::show(HeatData data) {
   for (const QString& label : data_.rows)
     labelWidth_ = std::max(labelWidth_, fontMetrics().horizontalAdvance(label) + 4);
   labelWidth_ = std::min(labelWidth_, 160);
+  pressed_.reset();
+  current_.reset();
+  anchor_.reset();
+  selection_.reset();
   update();
 }
 
@@ -113,9 +120,115 @@ QRgb HeatMap::colorOf(double value) const {
   return viridis(high_ > low_ ? (value - low_) / (high_ - low_) : 0.5);
 }
 
+HeatMap::Run HeatMap::runOf(const Cell& one, const Cell& other) {
+  const bool isLater = std::pair(other.column, other.row) >= std::pair(one.column, one.row);
+  return isLater ? Run{one, other} : Run{other, one};
+}
+
+void HeatMap::moveTo(Cell cell, bool selects) {
+  if (!selects || !anchor_)
+    anchor_ = cell;
+  current_ = cell;
+  setAccessibleDescription(textOf(cell));
+  if (isSelectable_)
+    setSelection(runOf(*anchor_, cell));
+  update();
+}
+
+void HeatMap::keyPressEvent(QKeyEvent* event) {
+  if (data_.values.empty()) {
+    QWidget::keyPressEvent(event);
+    return;
+  }
+  Cell cell = current_.value_or(Cell{0, 0});
+  switch (event->key()) {
+    case Qt::Key_Left:
+      cell.column -= cell.column > 0 ? 1 : 0;
+      break;
+    case Qt::Key_Right:
+      cell.column = std::min(cell.column + 1, data_.columns.size() - 1);
+      break;
+    case Qt::Key_Up:
+      cell.row -= cell.row > 0 ? 1 : 0;
+      break;
+    case Qt::Key_Down:
+      cell.row = std::min(cell.row + 1, data_.rows.size() - 1);
+      break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      emit clicked(cell.row, cell.column);
+      if (isSelectable_ && selection_)
+        emit runSelected(Run(*selection_));
+      return;
+    default:
+      QWidget::keyPressEvent(event);
+      return;
+  }
+  moveTo(current_ ? cell : Cell{0, 0}, event->modifiers().testFlag(Qt::ShiftModifier));
+}
+
+void HeatMap::setSelection(const std::optional<Run>& run) {
+  selection_ = run;
+  update();
+}
+
 void HeatMap::mousePressEvent(QMouseEvent* event) {
-  if (const auto cell = hit(event->position()))
-    emit clicked(cell->row, cell->column);
+  const auto cell = hit(event->position());
+  if (!cell)
+    return;
+  if (isSelectable_) {
+    pressed_ = cell;
+    setSelection(Run{*cell, *cell});
+  }
+  emit clicked(cell->row, cell->column);
+}
+
+void HeatMap::mouseMoveEvent(QMouseEvent* event) {
+  const auto cell = pressed_ ? hit(event->position()) : std::nullopt;
+  if (!cell || !event->buttons().testFlag(Qt::LeftButton))
+    return;
+  setSelection(runOf(*pressed_, *cell));
+}
+
+void HeatMap::mouseReleaseEvent(QMouseEvent* /*event*/) {
+  if (std::exchange(pressed_, std::nullopt) && selection_)
+    emit runSelected(*selection_);
+}
+
+// The part of each column that the run has.
+void HeatMap::paintSelection(QPainter& painter) const {
+  if (!selection_)
+    return;
+  const Theme theme(palette());
+  painter.setPen(QPen(theme.selection, 2));
+  painter.setBrush(theme.selectionFill);
+  const auto& [first, last] = *selection_;
+  const auto frame =
+      [&](std::size_t column, std::size_t endColumn, std::size_t row, std::size_t end) {
+        painter.drawRect(
+            rectOf(row, column).united(rectOf(end, endColumn)).adjusted(-0.5, -0.5, 0.5, 0.5));
+      };
+  const std::size_t bottom = data_.rows.size() - 1;
+  if (first.column == last.column) {
+    frame(first.column, first.column, first.row, last.row);
+    return;
+  }
+  frame(first.column, first.column, first.row, bottom);
+  if (first.column + 1 < last.column)
+    frame(first.column + 1, last.column - 1, 0, bottom);
+  frame(last.column, last.column, 0, last.row);
+}
+
+// Empty: the cell has no value.
+QString HeatMap::textOf(const Cell& cell) const {
+  const double value = data_.at(cell.row, cell.column);
+  if (!std::isfinite(value))
+    return {};
+  return tr("%1, %2 %3: %4")
+      .arg(data_.rows[cell.row],
+           data_.columnTitle,
+           data_.columns[cell.column],
+           numberText(value, data_.unit));
 }
 
 bool HeatMap::event(QEvent* event) {
@@ -123,13 +236,7 @@ bool HeatMap::event(QEvent* event) {
     return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const auto cell = hit(help->pos());
-  QString text;
-  if (cell && std::isfinite(data_.at(cell->row, cell->column)))
-    text = tr("%1, %2 %3: %4")
-               .arg(data_.rows[cell->row],
-                    data_.columnTitle,
-                    data_.columns[cell->column],
-                    numberText(data_.at(cell->row, cell->column), data_.unit));
+  const QString text = cell ? textOf(*cell) : QString();
   QToolTip::showText(help->globalPos(), text, this);
   return true;
 }
@@ -142,6 +249,12 @@ void HeatMap::paintEvent(QPaintEvent* /*event*/) {
   paintCells(painter);
   paintLabels(painter);
   paintScale(painter);
+  paintSelection(painter);
+  if (!current_ || !hasFocus())
+    return;
+  painter.setPen(QPen(Theme(palette()).selection, 2));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(rectOf(current_->row, current_->column));
 }
 
 void HeatMap::paintCells(QPainter& painter) const {
