@@ -22,6 +22,7 @@ struct MemoryBlock {
   // The threads that allocated and freed it; 0: unknown.
   std::int64_t allocThreadId = 0;
   std::int64_t freeThreadId = 0;
+  std::int64_t stackId = 0;  // where in the code it was allocated; 0: unknown
 
   bool isHeldAt(std::int64_t ns) const noexcept {
     return allocNs <= ns && (!freeNs || *freeNs > ns);

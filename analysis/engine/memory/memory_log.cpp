@@ -18,8 +18,9 @@ constexpr std::string_view kHost = "host";
 
 constexpr std::string_view kAllocationSql =
     "SELECT a.process_id, a.device_id, coalesce(d.kind || ' ' || d.ordinal, 'host'), a.allocator, "
-    "a.alloc_ns, a.free_ns, a.bytes, a.scope_id, coalesce(a.thread_id, s.thread_id) FROM "
-    "allocation a LEFT JOIN device d ON d.id = a.device_id LEFT JOIN slice s ON s.id = a.slice_id";
+    "a.alloc_ns, a.free_ns, a.bytes, a.scope_id, coalesce(a.thread_id, s.thread_id), a.stack_id "
+    "FROM allocation a LEFT JOIN device d ON d.id = a.device_id LEFT JOIN slice s ON s.id = "
+    "a.slice_id";
 
 // Marks of torch.profiler. Arguments that are not JSON are ignored.
 constexpr std::string_view kMarkSql =
@@ -145,7 +146,9 @@ Result<MemoryLogs> readMemoryLogs(const store::Database& trace) {
                                              row.optionalInteger(5),
                                              std::max<std::int64_t>(row.integer(6), 0),
                                              row.integer(7),
-                                             row.integer(8)});
+                                             row.integer(8),
+                                             0,
+                                             row.integer(9)});
     return {};
   }));
   SONDE_TRY(readMarks(trace, logs));

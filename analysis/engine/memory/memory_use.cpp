@@ -169,21 +169,34 @@ MemoryHolder holderOf(const MemoryBlock& block, const Scopes& scopes) {
   return holder;
 }
 
-std::vector<MemoryHolder> holdersAt(std::int64_t ns, const MemoryLog& log, const Scopes& scopes) {
-  std::unordered_map<std::int64_t, MemoryHolder> byScope;
+// The names of stacks.
+using Sites = std::unordered_map<std::int64_t, std::string>;
+
+// `sites`: names of stacks; nullptr: blocks of one scope are one holder.
+std::vector<MemoryHolder> holdersAt(std::int64_t ns,
+                                    const MemoryLog& log,
+                                    const Scopes& scopes,
+                                    const Sites* sites = nullptr) {
+  std::map<std::pair<std::int64_t, std::int64_t>, MemoryHolder> byScope;
   for (const MemoryBlock& block : log.blocks) {
     if (!block.isHeldAt(ns))
       continue;
-    const auto [holder, isNew] = byScope.try_emplace(block.scopeId);
-    if (isNew)
+    const std::int64_t stack = sites == nullptr ? 0 : block.stackId;
+    const auto [holder, isNew] = byScope.try_emplace({block.scopeId, stack});
+    if (isNew) {
       holder->second = holderOf(block, scopes);
+      if (sites != nullptr && sites->contains(stack))
+        holder->second.site = sites->at(stack);
+    }
     holder->second.bytes += block.bytes;
     ++holder->second.blocks;
   }
-  const auto nameOf = [](const MemoryHolder& holder) {
-    return std::tie(holder.operationKind, holder.operation, holder.scopeKind, holder.scope);
+  const auto nameOf = [](const MemoryHolder& each) {
+    return std::tie(each.operationKind, each.operation, each.scopeKind, each.scope, each.site);
   };
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, MemoryHolder> byName;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>,
+           MemoryHolder>
+      byName;
   for (const auto& [id, holder] : byScope) {
     const auto [sum, isNew] = byName.try_emplace(nameOf(holder), holder);
     if (isNew)
@@ -200,8 +213,49 @@ std::vector<MemoryHolder> holdersAt(std::int64_t ns, const MemoryLog& log, const
   return sorted;
 }
 
+constexpr std::string_view kFrameSql =
+    "WITH RECURSIVE up(id, parent_id, frame_id, depth) AS (SELECT id, parent_id, frame_id, 0 FROM "
+    "stack WHERE id = ?1 UNION ALL SELECT s.id, s.parent_id, s.frame_id, up.depth + 1 FROM up JOIN "
+    "stack s ON s.id = up.parent_id WHERE up.depth < 200) SELECT f.kind = 'python', n.text, "
+    "p.text, "
+    "f.line FROM up JOIN frame f ON f.id = up.frame_id JOIN string n ON n.id = f.name_id LEFT JOIN "
+    "string p ON p.id = f.path_id ORDER BY up.depth";
+
+// The innermost function in Python. Without one, the caller of the allocating function.
+Result<std::string> siteOf(const store::Database& trace, std::int64_t stackId) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kFrameSql));
+  rows.bind(1, stackId);
+  std::string caller;
+  for (int depth = 0;; ++depth) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return caller;
+    const bool isPython = rows.integer(0) != 0;
+    if (!isPython && depth > 1)
+      continue;
+    caller = rows.text(1);
+    if (!isPython)
+      continue;
+    const std::string path(rows.text(2));
+    if (!path.empty())
+      caller += fmt::format(" ({}:{})", path.substr(path.rfind('/') + 1), rows.integer(3));
+    return caller;
+  }
+}
+
+Result<Sites> sitesAt(const store::Database& trace, const MemoryLog& log, std::int64_t ns) {
+  Sites sites;
+  for (const MemoryBlock& block : log.blocks)
+    if (block.stackId != 0 && block.isHeldAt(ns) && !sites.contains(block.stackId)) {
+      SONDE_TRY_ASSIGN(sites[block.stackId], siteOf(trace, block.stackId));
+    }
+  return sites;
+}
+
 MemoryUse useOf(const MemoryPlace& place, const MemoryLog& log, const Scopes& scopes) {
   MemoryUse use;
+  use.processId = place.processId;
+  use.deviceId = place.deviceId;
   use.place = place.place;
   use.allocator = place.allocator;
   use.baseBytes = log.baseBytes;
@@ -277,6 +331,18 @@ Result<std::vector<MemoryUse>> memoryUses(const store::Database& trace,
     SONDE_TRY(readSampledPeak(trace, place, use));
   }
   return uses;
+}
+
+Result<std::vector<MemoryHolder>> memoryHolders(const store::Database& trace,
+                                                const MemoryPlace& place,
+                                                std::int64_t ns) {
+  SONDE_TRY_ASSIGN(const MemoryLogs logs, readMemoryLogs(trace));
+  const auto found = logs.find(place);
+  if (found == logs.end())
+    return std::vector<MemoryHolder>();
+  SONDE_TRY_ASSIGN(const Scopes scopes, Scopes::read(trace, place.processId));
+  SONDE_TRY_ASSIGN(const Sites sites, sitesAt(trace, found->second, ns));
+  return holdersAt(ns, found->second, scopes, &sites);
 }
 
 }  // namespace sonde::engine::metrics

@@ -25,6 +25,7 @@ struct MemoryHolder {
   std::string operation;
   std::string scopeKind;  // of the innermost scope; empty: none
   std::string scope;
+  std::string site;  // function and line of the allocation; empty: not asked for, or no stack
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
 };
@@ -41,6 +42,8 @@ struct MemoryOperation {
 };
 
 struct MemoryUse {
+  std::int64_t processId = 0;
+  std::optional<std::int64_t> deviceId;  // as in MemoryPlace
   std::optional<std::int64_t> rank;
   std::string process;  // "rank 3", or "process 4711"
   std::string place;    // "gpu 0"; "host"
@@ -65,5 +68,11 @@ inline constexpr std::size_t kMemoryStretches = 200;
 // Ordered by process, then device, host and allocator. Empty if no block was recorded.
 Result<std::vector<MemoryUse>> memoryUses(const store::Database& trace,
                                           const std::vector<RankProcess>& ranks);
+
+// The memory held at an instant, by scope and site, most bytes first. `ns` is in the time of the
+// place's host, as in MemoryUse. Does not contain the base.
+Result<std::vector<MemoryHolder>> memoryHolders(const store::Database& trace,
+                                                const MemoryPlace& place,
+                                                std::int64_t ns);
 
 }  // namespace sonde::engine::metrics

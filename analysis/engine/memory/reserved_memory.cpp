@@ -52,6 +52,20 @@ constexpr std::string_view kAllocatorSamples =
     " JOIN sample v ON v.counter_id = c.id WHERE n.text IN ('allocator reserved',"
     " 'allocator in use', 'allocator largest free block') GROUP BY c.id";
 
+struct ReservedSample {
+  std::int64_t processId = 0;
+  std::string place;
+  std::int64_t ns = 0;
+  double value = 0;
+
+  SONDE_COLUMNS(processId, place, ns, value)
+};
+constexpr std::string_view kReservedSamples =
+    "SELECT c.process_id, d.kind || ' ' || d.ordinal AS place, v.ts_ns AS ns, v.value FROM counter "
+    "c JOIN string n ON n.id = c.name_id JOIN device d ON d.id = c.device_id JOIN sample v ON "
+    "v.counter_id = c.id WHERE n.text = 'allocator reserved' AND c.process_id NOTNULL ORDER BY "
+    "v.ts_ns";
+
 using Found = std::map<std::pair<std::int64_t, std::string>, ReservedMemory>;
 
 ReservedMemory& entryOf(Found& found,
@@ -97,6 +111,27 @@ Result<std::vector<ReservedMemory>> reservedMemory(const store::Database& trace)
     if (entry.reservedBytes > 0)
       all.push_back(std::move(entry));
   return all;
+}
+
+Result<ReservedLevels> reservedLevels(const store::Database& trace, std::size_t stretches) {
+  ReservedLevels levels;
+  const auto add = [&](std::int64_t process, const std::string& place, MemoryLevel level) {
+    std::vector<MemoryLevel>& of = levels[{process, place}];
+    if (of.empty() || of.back().ns < level.ns)
+      of.push_back(level);
+    else
+      of.back().bytes = std::max(of.back().bytes, level.bytes);
+  };
+  SONDE_TRY(store::forEach<ReservedMark>(trace, kReservedMarks, [&](const ReservedMark& mark) {
+    add(mark.processId, fmt::format("gpu {}", mark.number), {mark.ns, mark.reserved});
+  }));
+  SONDE_TRY(
+      store::forEach<ReservedSample>(trace, kReservedSamples, [&](const ReservedSample& sample) {
+        add(sample.processId, sample.place, {sample.ns, static_cast<std::int64_t>(sample.value)});
+      }));
+  for (auto& [place, of] : levels)
+    of = thinned(of, stretches);
+  return levels;
 }
 
 }  // namespace sonde::engine::metrics

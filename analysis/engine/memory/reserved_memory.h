@@ -6,12 +6,17 @@
 // its largest free block, as counters of its process.
 #pragma once
 
+#include "analysis/engine/memory/memory_levels.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::metrics {
@@ -36,5 +41,10 @@ struct ReservedMemory {
 
 // By process, then place. Empty: neither was recorded.
 Result<std::vector<ReservedMemory>> reservedMemory(const store::Database& trace);
+
+// The reserved bytes over time, in the time of the process's host, by process and place ("gpu 0").
+// At most 2 · `stretches` + 1 of each.
+using ReservedLevels = std::map<std::pair<std::int64_t, std::string>, std::vector<MemoryLevel>>;
+Result<ReservedLevels> reservedLevels(const store::Database& trace, std::size_t stretches);
 
 }  // namespace sonde::engine::metrics

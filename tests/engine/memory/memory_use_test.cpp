@@ -1,6 +1,7 @@
 // Memory by process, place and allocator, of recordings and of torch.profiler's marks.
 #include "analysis/engine/memory/memory_use.h"
 
+#include "analysis/engine/memory/reserved_memory.h"
 #include "tests/support/device_trace.h"
 
 #include <fmt/format.h>
@@ -38,7 +39,8 @@ class MemoryUses : public test::DeviceTrace {
              std::int64_t bytes,
              Span time,
              model::SliceId scope,
-             model::DeviceId device = {}) {
+             model::DeviceId device = {},
+             model::StackId stack = {}) {
     trace_->add(model::Allocation{
         .processId = one_.process,
         .deviceId = device,
@@ -47,7 +49,15 @@ class MemoryUses : public test::DeviceTrace {
         .bytes = bytes,
         .allocNs = time.first,
         .freeNs = time.second < 0 ? model::OptionalInt() : model::OptionalInt(time.second),
-        .scopeId = scope});
+        .scopeId = scope,
+        .stackId = stack});
+  }
+  model::StackId frame(model::FrameKind kind, const char* name, int line, model::StackId caller) {
+    const auto id = trace_->add(model::Frame{.kind = kind,
+                                             .nameId = trace_->name(name),
+                                             .pathId = trace_->name("/home/me/train.py"),
+                                             .line = line});
+    return trace_->add(model::Stack{.parentId = caller, .frameId = id});
   }
   void mark(std::int64_t ns, std::string_view json, model::SliceId scope = {}) {
     const auto id = trace_->slice(one_.thread, model::SliceKind::Mark, "[memory]", {ns, ns}, scope);
@@ -181,6 +191,50 @@ TEST_F(MemoryUses, AreApartByPlaceAndAllocator) {
             1);
   EXPECT_THAT(uses[0].holders, SizeIs(1));
   EXPECT_EQ(uses[0].holders[0].scope, "");  // unknown
+}
+
+TEST_F(MemoryUses, HaveHoldersAtAnyInstantByScopeAndCode) {
+  writeStep();
+  const auto main = frame(model::FrameKind::Python, "main", 3, {});
+  const auto step = frame(model::FrameKind::Python, "step", 9, main);
+  const auto inner = frame(
+      model::FrameKind::Native, "alloc", 1, frame(model::FrameKind::Native, "empty", 1, step));
+  const auto native =
+      frame(model::FrameKind::Native, "alloc", 1, frame(model::FrameKind::Native, "start", 1, {}));
+  block(model::Allocator::Torch, 100, {18, 78}, linear_, {}, inner);
+  block(model::Allocator::Torch, 30, {19, 78}, linear_, {}, native);
+  block(model::Allocator::Torch, 20, {20, 78}, linear_, {}, inner);
+  block(model::Allocator::Torch, 400, {56, 66}, backward_);
+  const store::Database trace = open();
+  const MemoryPlace place{one_.process.value, {}, "host", "torch"};
+  const auto early = test::must(memoryHolders(trace, place, 30));
+  ASSERT_THAT(early, SizeIs(2));
+  EXPECT_EQ(early[0].site, "step (train.py:9)");
+  EXPECT_EQ(early[0].bytes, 120);
+  EXPECT_EQ(early[0].blocks, 2);
+  EXPECT_EQ(early[0].scope, "linear");
+  EXPECT_EQ(early[0].operation, "forward");
+  EXPECT_EQ(early[1].site, "start");
+  const auto late = test::must(memoryHolders(trace, place, 60));
+  ASSERT_THAT(late, SizeIs(3));
+  EXPECT_EQ(late[0].operation, "backward");
+  EXPECT_EQ(late[0].site, "");
+  EXPECT_THAT(test::must(memoryHolders(trace, {99, {}, "host", "torch"}, 60)), IsEmpty());
+}
+
+TEST_F(MemoryUses, HaveTheReservedBytesOverTime) {
+  writeStep();
+  const auto counter = trace_->add(model::Counter{.hostId = host_,
+                                                  .processId = one_.process,
+                                                  .deviceId = one_.device,
+                                                  .nameId = trace_->name(kReservedCounter),
+                                                  .unit = "bytes"});
+  trace_->add(model::Sample{counter, 5, 500});
+  trace_->add(model::Sample{counter, 9, 700});
+  const auto levels = test::must(reservedLevels(open(), 10));
+  ASSERT_THAT(levels, SizeIs(1));
+  EXPECT_EQ(levels.begin()->first.second, "gpu 0");
+  EXPECT_THAT(levels.begin()->second, ElementsAre(MemoryLevel{5, 500}, MemoryLevel{9, 700}));
 }
 
 TEST_F(MemoryUses, OfTorchProfilersMarksBeginWithWhatWasHeldBefore) {
