@@ -5,10 +5,15 @@
 #include "gui/views/findings/findings_view.h"
 #include "gui/views/flame/flame_view.h"
 #include "gui/views/graph/graph_view.h"
+#include "gui/views/memory/memory_view.h"
+#include "gui/views/network/network_view.h"
 #include "gui/views/overview/overview_view.h"
 #include "gui/views/ranks/ranks_view.h"
+#include "gui/views/roofline/roofline_view.h"
 #include "gui/views/sql/sql_view.h"
+#include "gui/views/system/system_view.h"
 #include "gui/views/tables/tables_view.h"
+#include "gui/views/training/training_view.h"
 #include "gui/views/whatif/whatif_view.h"
 
 #include <QStringList>
@@ -38,11 +43,22 @@ constexpr ViewInfo kViews[] = {
      "What if",
      "how long an iteration would take with other settings, and which are best",
      make<WhatifView>},
-    {"tables", "Tables", "kernels, copies, calls and ranges in sum", make<TablesView>},
     {"findings",
      "Findings",
      "the verdicts of all rules, with evidence and advice",
      make<FindingsView>},
+    {"tables", "Tables", "kernels, copies, calls and ranges in sum", make<TablesView>},
+    {"network", "Network", "who sends how much to whom, and the collectives", make<NetworkView>},
+    {"roofline",
+     "Roofline",
+     "how near kernels come to the limits of their device",
+     make<RooflineView>},
+    {"training",
+     "Training",
+     "losses and tensors over the iterations, lined up with their time",
+     make<TrainingView>},
+    {"system", "System", "the use of machines and devices over time, and energy", make<SystemView>},
+    {"memory", "Memory", "who holds memory, over time and at the peak", make<MemoryView>},
     {"compare", "Compare", "what got slower or faster than in an earlier run", make<CompareView>},
     {"sql", "SQL", "SELECT statements over the views of the trace", make<SqlView>},
 };

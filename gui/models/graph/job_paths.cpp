@@ -99,6 +99,14 @@ std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path) {
   return rows;
 }
 
+std::vector<engine::graph::NodeIndex> partNodes(const JobPaths& job, std::size_t path) {
+  std::vector<engine::graph::NodeIndex> nodes;
+  for (const critical::PathPart& each : job.parts)
+    if (each.path == path)
+      nodes.push_back(each.node);
+  return nodes;
+}
+
 std::vector<ValueColumn> slackColumns() {
   return {{tr("thread or stream")},
           {tr("on the path"), ValueKind::Duration, tr("mean of the iterations")},

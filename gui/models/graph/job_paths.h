@@ -39,6 +39,9 @@ struct JobPaths {
 // One path, by time; each row leads to its time.
 [[nodiscard]] std::vector<ValueColumn> partColumns();
 [[nodiscard]] std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path);
+// The nodes of these rows.
+[[nodiscard]] std::vector<engine::graph::NodeIndex> partNodes(const JobPaths& job,
+                                                              std::size_t path);
 
 // How much later each thread and stream could be.
 [[nodiscard]] std::vector<ValueColumn> slackColumns();

@@ -6,6 +6,7 @@
 #include <QStringList>
 
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace sonde::gui {
@@ -21,6 +22,18 @@ QString csvCell(QString text) {
 QString markdownCell(QString text) {
   text.replace(u'\\', QStringLiteral("\\\\")).replace(u'|', QStringLiteral("\\|"));
   return text.replace(u'\n', u' ').replace(u'\r', u' ');
+}
+
+// Four digits and a prefix of 1000s: "12.35 G".
+QString scaledText(double value) {
+  constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  std::size_t prefix = 0;
+  while (std::abs(value) >= 1000 && prefix + 1 < std::size(kPrefixes)) {
+    value /= 1000;
+    ++prefix;
+  }
+  const QString digits = QString::number(value, 'g', 4);
+  return prefix == 0 ? digits : digits + QChar(0xa0) + QLatin1String(kPrefixes[prefix]);
 }
 
 QString headerOf(const QAbstractItemModel& model, int column) {
@@ -45,12 +58,16 @@ QString textOf(const QVariant& value, ValueKind kind) {
       return formatBytes(value.toLongLong());
     case ValueKind::Real:
       return QString::number(value.toDouble(), 'g', 4);
+    case ValueKind::Rate:
+      return formatBytes(std::llround(value.toDouble())) + QStringLiteral("/s");
+    case ValueKind::Scaled:
+      return scaledText(value.toDouble());
   }
   return {};
 }
 
 QString numberText(double value, ValueKind kind) {
-  return kind == ValueKind::Share || kind == ValueKind::Real
+  return kind == ValueKind::Share || kind == ValueKind::Real || kind == ValueKind::Scaled
              ? textOf(value, kind)
              : textOf(QVariant::fromValue<qlonglong>(std::llround(value)), kind);
 }

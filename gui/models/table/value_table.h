@@ -13,7 +13,16 @@
 namespace sonde::gui {
 
 // How a column's values are written. All but Text are numbers.
-enum class ValueKind : std::uint8_t { Text, Integer, Duration, Share, Bytes, Real };
+enum class ValueKind : std::uint8_t {
+  Text,
+  Integer,
+  Duration,  // ns
+  Share,
+  Bytes,
+  Real,
+  Rate,    // bytes a second
+  Scaled,  // with a prefix: "12.3 G"
+};
 
 struct ValueColumn {
   QString title;

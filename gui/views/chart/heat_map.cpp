@@ -231,6 +231,11 @@ QString HeatMap::textOf(const Cell& cell) const {
            numberText(value, data_.unit));
 }
 
+void HeatMap::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (const auto cell = hit(event->position()))
+    emit doubleClicked(cell->row, cell->column);
+}
+
 bool HeatMap::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip)
     return QWidget::event(event);

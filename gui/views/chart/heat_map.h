@@ -64,6 +64,7 @@ class HeatMap : public QWidget {
   void clicked(std::size_t row, std::size_t column);
   // A click on a cell, or a drag from one to another.
   void runSelected(const sonde::gui::HeatMap::Run& run);
+  void doubleClicked(std::size_t row, std::size_t column);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -71,6 +72,7 @@ class HeatMap : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
   bool event(QEvent* event) override;
 
  private:

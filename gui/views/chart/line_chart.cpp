@@ -39,6 +39,17 @@ std::vector<double> ticksOf(double low, double high, int most, double leastStep)
   return ticks;
 }
 
+// Bytes have marks at multiples of their binary unit.
+std::vector<double> valueTicks(double low, double high, int most, ValueKind unit) {
+  if ((unit != ValueKind::Bytes && unit != ValueKind::Rate) || !(high > 1))
+    return ticksOf(low, high, most, 0);
+  const double scale = std::pow(1024, std::floor(std::log2(high) / 10));
+  std::vector<double> ticks = ticksOf(low / scale, high / scale, most, 0);
+  for (double& tick : ticks)
+    tick *= scale;
+  return ticks;
+}
+
 }  // namespace
 
 LineChart::LineChart(QWidget* parent) : QWidget(parent) {
@@ -47,18 +58,9 @@ LineChart::LineChart(QWidget* parent) : QWidget(parent) {
 
 void LineChart::show(LineData data) {
   data_ = std::move(data);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  lowX_ = lowY_ = kInfinity;
-  highX_ = highY_ = -kInfinity;
-  for (const Series& series : data_.series)
-    for (const ChartPoint& point : series.points) {
-      lowX_ = std::min(lowX_, point.x);
-      highX_ = std::max(highX_, point.x);
-      if (!std::isfinite(point.y))
-        continue;
-      lowY_ = std::min(lowY_, point.y);
-      highY_ = std::max(highY_, point.y);
-    }
+  findBounds();
+  lowX_ = data_.lowX.value_or(lowX_);
+  highX_ = data_.highX.value_or(highX_);
   if (data_.fromZero) {
     lowY_ = std::min(lowY_, 0.0);
     highY_ = std::max(highY_, 0.0);
@@ -74,6 +76,22 @@ void LineChart::show(LineData data) {
     highY_ = middle + least;
   }
   update();
+}
+
+// The range of all points.
+void LineChart::findBounds() {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  lowX_ = lowY_ = kInfinity;
+  highX_ = highY_ = -kInfinity;
+  for (const Series& series : data_.series)
+    for (const ChartPoint& point : series.points) {
+      lowX_ = std::min(lowX_, point.x);
+      highX_ = std::max(highX_, point.x);
+      if (!std::isfinite(point.y))
+        continue;
+      lowY_ = std::min(lowY_, point.y);
+      highY_ = std::max(highY_, point.y);
+    }
 }
 
 QRectF LineChart::plotRect() const {
@@ -102,8 +120,11 @@ std::optional<LineChart::Hit> LineChart::nearest(const QPointF& at) const {
 }
 
 void LineChart::mousePressEvent(QMouseEvent* event) {
+  const QRectF plot = plotRect();
+  if (plot.contains(event->position()))
+    emit clickedAt(lowX_ + (event->position().x() - plot.left()) / plot.width() * (highX_ - lowX_));
   if (const auto hit = nearest(event->position()))
-    emit clicked(hit->point->place);
+    emit clicked(Place(hit->point->place));
 }
 
 bool LineChart::event(QEvent* event) {
@@ -126,15 +147,19 @@ void LineChart::paintEvent(QPaintEvent* /*event*/) {
   painter.fillRect(rect(), Theme(palette()).background);
   paintAxes(painter);
   painter.setRenderHint(QPainter::Antialiasing);
+  painter.setClipRect(plotRect().adjusted(-2, -2, 2, 2));
   for (const Series& series : data_.series)
     paintSeries(painter, series);
+  painter.setClipping(false);
+  paintMarks(painter);
   paintLegend(painter);
 }
 
 void LineChart::paintAxes(QPainter& painter) const {
   const Theme theme(palette());
   const QRectF plot = plotRect();
-  for (const double y : ticksOf(lowY_, highY_, static_cast<int>(plot.height() / 36), 0)) {
+  for (const double y :
+       valueTicks(lowY_, highY_, static_cast<int>(plot.height() / 36), data_.unit)) {
     const double at = positionOf({lowX_, y}).y();
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(plot.left(), at), QPointF(plot.right(), at));
@@ -144,7 +169,8 @@ void LineChart::paintAxes(QPainter& painter) const {
                      numberText(y, data_.unit));
   }
   painter.setPen(theme.dimText);
-  for (const double x : ticksOf(lowX_, highX_, static_cast<int>(plot.width() / 90), 1))
+  for (const double x :
+       ticksOf(lowX_, highX_, static_cast<int>(plot.width() / 90), data_.leastStepX))
     painter.drawText(QRectF(positionOf({x, lowY_}).x() - 40, plot.bottom() + 2, 80, 16),
                      Qt::AlignCenter,
                      QString::number(x));
@@ -160,11 +186,33 @@ void LineChart::paintSeries(QPainter& painter, const Series& series) const {
       continue;
     }
     const QPointF at = positionOf(point);
-    if (before)
+    if (before && series.isStepped) {
+      painter.drawLine(*before, QPointF(at.x(), before->y()));
+      painter.drawLine(QPointF(at.x(), before->y()), at);
+    } else if (before) {
       painter.drawLine(*before, at);
-    else
+    } else {
       painter.drawEllipse(at, 1.2, 1.2);
+    }
     before = at;
+  }
+}
+
+void LineChart::paintMarks(QPainter& painter) const {
+  const Theme theme(palette());
+  const QRectF plot = plotRect();
+  for (const ChartMark& mark : data_.marks) {
+    const double x = positionOf({mark.x, lowY_}).x();
+    if (x < plot.left() || x > plot.right())
+      continue;
+    painter.setPen(QPen(theme.mark, 1, Qt::DashLine));
+    painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+    painter.setPen(theme.text);
+    const int width = fontMetrics().horizontalAdvance(mark.label);
+    const bool isLeft = x + 6 + width > plot.right();
+    const QRectF room(isLeft ? x - 8 - width : x + 4, plot.top() + 1, width + 4, 16);
+    painter.fillRect(room, theme.background);
+    painter.drawText(room, Qt::AlignCenter, mark.label);
   }
 }
 
@@ -173,15 +221,19 @@ void LineChart::paintLegend(QPainter& painter) const {
   if (data_.series.size() < 2)
     return;
   double x = kLeft;
-  for (std::size_t at = 0; at < std::min(data_.series.size(), kMostNames); ++at) {
+  const double right = plotRect().right() - fontMetrics().horizontalAdvance(data_.xTitle) - 90;
+  std::size_t at = 0;
+  for (; at < std::min(data_.series.size(), kMostNames); ++at) {
     const Series& series = data_.series[at];
+    if (x + fontMetrics().horizontalAdvance(series.name) > right)
+      break;
     painter.fillRect(QRectF(x, 6, 10, 10), series.color);
     painter.setPen(Theme(palette()).dimText);
     painter.drawText(QPointF(x + 14, 15), series.name);
     x += 14 + fontMetrics().horizontalAdvance(series.name) + 14;
   }
-  if (data_.series.size() > kMostNames)
-    painter.drawText(QPointF(x, 15), tr("and %1 more").arg(data_.series.size() - kMostNames));
+  if (data_.series.size() > at)
+    painter.drawText(QPointF(x, 15), tr("and %1 more").arg(data_.series.size() - at));
 }
 
 }  // namespace sonde::gui

@@ -23,13 +23,24 @@ struct Series {
   QString name;
   QColor color;
   std::vector<ChartPoint> points;  // by x
+  bool isStepped = false;          // a value holds until the next point
+};
+
+// A vertical line, such as at a peak.
+struct ChartMark {
+  double x = 0;
+  QString label;
 };
 
 struct LineData {
   QString xTitle;
   ValueKind unit = ValueKind::Real;  // of y
   bool fromZero = true;              // the axis of y
-  std::vector<Series> series;
+  std::vector<Series> series{};
+  std::optional<double> lowX{};  // the axis of x; unset: from the first point to the last
+  std::optional<double> highX{};
+  double leastStepX = 1;  // between the numbers at the axis of x
+  std::vector<ChartMark> marks{};
 };
 
 class LineChart : public QWidget {
@@ -46,7 +57,10 @@ class LineChart : public QWidget {
   [[nodiscard]] QSize minimumSizeHint() const override { return {120, 90}; }
 
  signals:
+  // A point near the mouse.
   void clicked(const sonde::gui::Place& place);
+  // Anywhere in the plot.
+  void clickedAt(double x);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -60,8 +74,10 @@ class LineChart : public QWidget {
   };
   [[nodiscard]] QRectF plotRect() const;
   [[nodiscard]] std::optional<Hit> nearest(const QPointF& at) const;
+  void findBounds();
   void paintAxes(QPainter& painter) const;
   void paintSeries(QPainter& painter, const Series& series) const;
+  void paintMarks(QPainter& painter) const;
   void paintLegend(QPainter& painter) const;
 
   LineData data_;

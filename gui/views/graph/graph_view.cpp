@@ -8,7 +8,9 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QSplitter>
+#include <QTableView>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -27,17 +29,23 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   iteration_ = new QComboBox;
   iteration_->setAccessibleName(tr("Iteration"));
   iteration_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  auto* left = new QSplitter(Qt::Vertical);
+  TablePanel* parts = tableOf(parts_, 3);
+  left->addWidget(titled(parts, tr("Critical path of"), iteration_));
+  left->addWidget(buildNeighbours());
+  left->setSizes({2000, 1000});
   auto* right = new QSplitter(Qt::Vertical);
-  right->addWidget(tableOf(shares_, tr("All iterations"), 2));
-  right->addWidget(tableOf(slacks_, tr("Slack of threads and streams"), 0));
+  right->addWidget(titled(tableOf(shares_, 2), tr("All iterations")));
+  right->addWidget(titled(tableOf(slacks_, 0), tr("Slack of threads and streams")));
   right->setSizes({2000, 1000});
   auto* halves = new QSplitter(Qt::Horizontal);
-  halves->addWidget(tableOf(parts_, tr("Critical path of"), 3, iteration_));
+  halves->addWidget(left);
   halves->addWidget(right);
   halves->setSizes({1000, 1000});
   layout->addWidget(halves, 1);
   setContent(page);
   connect(iteration_, &QComboBox::currentIndexChanged, this, &GraphView::showParts);
+  connect(parts, &TablePanel::currentRowChanged, this, &GraphView::choosePart);
   connect(inTimeline_, &QCheckBox::toggled, this, &GraphView::draw);
   connect(&models.document, &TraceDocument::replaced, this, [this] {
     job_.reset();
@@ -46,7 +54,14 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   });
 }
 
-QWidget* GraphView::tableOf(ValueTable& table, const QString& title, int stretch, QWidget* beside) {
+TablePanel* GraphView::tableOf(ValueTable& table, int stretch) {
+  auto* rows = new TablePanel(table);
+  rows->stretch(stretch);
+  connect(rows, &TablePanel::opened, this, &GraphView::placeWanted);
+  return rows;
+}
+
+QWidget* GraphView::titled(TablePanel* rows, const QString& title, QWidget* beside) {
   auto* whole = new QWidget;
   auto* layout = new QVBoxLayout(whole);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -60,12 +75,49 @@ QWidget* GraphView::tableOf(ValueTable& table, const QString& title, int stretch
     heading->addWidget(beside);
   heading->addStretch(1);
   layout->addLayout(heading);
-  auto* rows = new TablePanel(table);
   rows->setAccessibleName(title);
-  rows->stretch(stretch);
-  connect(rows, &TablePanel::opened, this, &GraphView::placeWanted);
   layout->addWidget(rows, 1);
   return whole;
+}
+
+QWidget* GraphView::buildNeighbours() {
+  auto* beside = new QWidget;
+  auto* line = new QHBoxLayout(beside);
+  line->setContentsMargins(0, 0, 0, 0);
+  centreText_ = new QLabel;
+  centreText_->setTextFormat(Qt::PlainText);
+  goTo_ = new QPushButton(tr("&Go to it"));
+  goTo_->setToolTip(tr("Shows the neighbourhood of the chosen neighbour"));
+  goTo_->setEnabled(false);
+  line->addWidget(goTo_);
+  line->addWidget(centreText_);
+  TablePanel* rows = tableOf(neighbours_, 2);
+  connect(rows, &TablePanel::currentRowChanged, goTo_, [this] { goTo_->setEnabled(true); });
+  connect(goTo_, &QPushButton::clicked, this, [this, rows] {
+    const QModelIndex current = rows->view().currentIndex();
+    if (current.isValid())
+      goTo(rows->shown().mapToSource(current).row());
+  });
+  return titled(rows, tr("Neighbourhood"), beside);
+}
+
+void GraphView::choosePart(int row) {
+  const int path = iteration_->currentIndex();
+  if (job_ != nullptr && path >= 0)
+    showNeighbours(
+        partNodes(*job_, static_cast<std::size_t>(path)).at(static_cast<std::size_t>(row)));
+}
+
+void GraphView::goTo(int row) {
+  showNeighbours(neighbourNodes_.at(static_cast<std::size_t>(row)));
+}
+
+void GraphView::showNeighbours(engine::graph::NodeIndex node) {
+  const engine::graph::Graph& graph = job_->job.trace.graph;
+  centre_ = node;
+  centreText_->setText(nodeText(graph, node));
+  goTo_->setEnabled(false);
+  neighbours_.show(neighbourRows(graph, node, neighbourNodes_));
 }
 
 void GraphView::choose(int path) {
@@ -128,6 +180,9 @@ void GraphView::show(std::shared_ptr<const JobPaths> job) {
 }
 
 void GraphView::showParts() {
+  centre_.reset();
+  centreText_->clear();
+  neighbours_.show({});
   const int path = iteration_->currentIndex();
   parts_.show(job_ == nullptr || path < 0 ? std::vector<ValueRow>()
                                           : partRows(*job_, static_cast<std::size_t>(path)));

@@ -3,16 +3,22 @@
 #pragma once
 
 #include "gui/models/graph/job_paths.h"
+#include "gui/models/graph/neighbours.h"
 #include "gui/models/table/value_table.h"
 #include "gui/views/panel.h"
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 class QCheckBox;
 class QComboBox;
 class QLabel;
+class QPushButton;
 
 namespace sonde::gui {
+
+class TablePanel;
 
 class GraphView : public Panel {
   Q_OBJECT
@@ -28,12 +34,22 @@ class GraphView : public Panel {
   [[nodiscard]] const ValueTable& shares() const { return shares_; }
   [[nodiscard]] const ValueTable& parts() const { return parts_; }
   [[nodiscard]] const ValueTable& slacks() const { return slacks_; }
+  // The neighbourhood of the node in its centre.
+  [[nodiscard]] const ValueTable& neighbours() const { return neighbours_; }
+  [[nodiscard]] std::optional<engine::graph::NodeIndex> centre() const { return centre_; }
+  // Shows the neighbourhood of the node of this part of the path. Requires: there is one.
+  void choosePart(int row);
+  // Makes this neighbour the centre. Requires: there is one.
+  void goTo(int row);
 
  protected:
   void read() override;
 
  private:
-  QWidget* tableOf(ValueTable& table, const QString& title, int stretch, QWidget* beside = nullptr);
+  TablePanel* tableOf(ValueTable& table, int stretch);
+  QWidget* titled(TablePanel* rows, const QString& title, QWidget* beside = nullptr);
+  QWidget* buildNeighbours();
+  void showNeighbours(engine::graph::NodeIndex node);
   void show(std::shared_ptr<const JobPaths> job);
   void showParts();
   void draw();
@@ -42,10 +58,15 @@ class GraphView : public Panel {
   ValueTable shares_{shareColumns()};
   ValueTable parts_{partColumns()};
   ValueTable slacks_{slackColumns()};
+  ValueTable neighbours_{neighbourColumns()};
+  std::optional<engine::graph::NodeIndex> centre_;
+  std::vector<engine::graph::NodeIndex> neighbourNodes_;  // by row
   QObject drawing_;  // asks for the paths while this view is not in front
   QComboBox* iteration_ = nullptr;
   QCheckBox* inTimeline_ = nullptr;
   QLabel* note_ = nullptr;
+  QLabel* centreText_ = nullptr;
+  QPushButton* goTo_ = nullptr;
 };
 
 }  // namespace sonde::gui

@@ -91,6 +91,14 @@ void TablePanel::sortBy(int column, Qt::SortOrder order) {
   view_->sortByColumn(column, order);
 }
 
+void TablePanel::selectRow(int row) {
+  const QModelIndex index = shown_.mapFromSource(table_.index(row, 0));
+  if (!index.isValid())
+    return;
+  view_->selectRow(index.row());
+  view_->scrollTo(index);
+}
+
 void TablePanel::stretch(int column) {
   QHeaderView* header = view_->horizontalHeader();
   header->setSectionResizeMode(QHeaderView::Interactive);

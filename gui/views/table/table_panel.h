@@ -22,6 +22,9 @@ class TablePanel : public QWidget {
   explicit TablePanel(ValueTable& table, Filter filter = Filter::Line, QWidget* parent = nullptr);
 
   void sortBy(int column, Qt::SortOrder order = Qt::DescendingOrder);
+  // Makes a row of the ValueTable the current one, and brings it into view; nothing if it is
+  // filtered out.
+  void selectRow(int row);
   // The column that takes the room that is left. By default the first one.
   void stretch(int column);
   // Shows only rows of this part of the job.

@@ -2,6 +2,7 @@
 
 #include "tests/gui/window_rig.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace sonde::gui {
@@ -48,6 +49,29 @@ TEST_F(GraphViewTest, PartsFollowEachOtherAndLeadToTheirTime) {
   settle();
   EXPECT_LE(shown().beginNs(), rows.front().place.span->beginNs);
   EXPECT_GE(shown().endNs(), rows.front().place.span->endNs);
+}
+
+// The part before on the path is among the needs, and one walks back from there.
+TEST_F(GraphViewTest, NeighboursLeadAlongTheGraph) {
+  view().choose(2);
+  EXPECT_FALSE(view().centre());
+  view().choosePart(static_cast<int>(view().parts().rows().size()) - 1);
+  ASSERT_TRUE(view().centre());
+  const auto last = *view().centre();
+  const auto& rows = view().neighbours().rows();
+  const auto need = std::find_if(rows.begin(), rows.end(), [](const ValueRow& row) {
+    return row.values[0].toString() == QLatin1String("needs");
+  });
+  ASSERT_NE(need, rows.end());
+  view().goTo(static_cast<int>(need - rows.begin()));
+  EXPECT_NE(*view().centre(), last);
+  int back = -1;
+  for (std::size_t row = 0; row < view().neighbours().rows().size(); ++row)
+    if (view().neighbours().rows()[row].values[0].toString() == QLatin1String("needed by"))
+      back = static_cast<int>(row);
+  ASSERT_GE(back, 0);
+  view().goTo(back);
+  EXPECT_FALSE(view().neighbours().rows().empty());
 }
 
 // Each part lies on the track of its thread, and the bars of the path are seen.
