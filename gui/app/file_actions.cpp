@@ -95,7 +95,8 @@ void FileActions::savePicture() {
 }
 
 void FileActions::saveSpan() {
-  if (!window_.models().view.area()) {
+  const std::optional<Area> area = window_.models().view.area();
+  if (!area) {
     window_.statusBar()->showMessage(tr("Select a span in the timeline first: drag, or R"),
                                      kMessageMs);
     return;
@@ -104,13 +105,13 @@ void FileActions::saveSpan() {
                                                     tr("Save the selected span as a trace"),
                                                     QStringLiteral("part.sonde"),
                                                     tr("Sonde traces (*.sonde)"));
-  if (!path.isEmpty())
-    writeSpan(path);
+  // Meanwhile another trace may have been opened.
+  if (!path.isEmpty() && window_.models().view.area() == area)
+    writeSpan(area->span, path);
 }
 
-void FileActions::writeSpan(const QString& path) {
+void FileActions::writeSpan(const Span& span, const QString& path) {
   const Skeleton& skeleton = window_.models().document.skeleton();
-  const Span span = window_.models().view.area()->span;
   engine::trim::TrimOptions options;
   options.input = skeleton.file.toStdString();
   options.output = path.toStdString();

@@ -3,6 +3,8 @@
 // thread; a part of the window.
 #pragma once
 
+#include "gui/models/view_state.h"
+
 #include <QObject>
 #include <QString>
 
@@ -31,9 +33,9 @@ class FileActions : public QObject {
   void savePicture();
   // Asks for a file, and writes the selected span as a trace there. Without a span it says so.
   void saveSpan();
-  // Writes the selected span; the status bar says when it is done, or why it failed. Requires: a
-  // span is selected.
-  void writeSpan(const QString& path);
+  // Writes this span of job time; the status bar says when it is done, or why it failed. Requires:
+  // a trace is open.
+  void writeSpan(const Span& span, const QString& path);
 
  private:
   MainWindow& window_;

@@ -124,6 +124,8 @@ int run(QApplication& application, const Options& options) {
     window.open(options.traces);
   if (!options.screenshot.isEmpty())
     return sonde::gui::takeScreenshot(window, options.screenshot);
+  if (options.traces.isEmpty())
+    return application.exec();
   // A named trace that cannot be read ends the program, as it ends any verb.
   QObject::connect(
       &window.models().document,
@@ -131,7 +133,7 @@ int run(QApplication& application, const Options& options) {
       &window,
       [&](const QString& message) {
         if (window.models().document.state() != sonde::gui::TraceDocument::State::Failed ||
-            window.everOpened())
+            window.models().document.paths() != options.traces || window.everOpened())
           return;
         fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
         QApplication::exit(sonde::gui::kUnreadable);

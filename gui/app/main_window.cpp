@@ -42,10 +42,12 @@ MainWindow::MainWindow() {
   showView(QLatin1String(views().front().word));
 }
 
-// Docks report that they are hidden while they are destroyed, after the members are gone.
+// The views end before the models that they use, and their long searches end with them.
 MainWindow::~MainWindow() {
-  for (const QDockWidget* dock : std::as_const(views_))
+  for (QDockWidget* dock : std::as_const(views_)) {
     disconnect(dock, nullptr, this, nullptr);
+    delete dock;
+  }
 }
 
 void MainWindow::buildViews() {
@@ -141,6 +143,7 @@ void MainWindow::connectModel() {
   connect(&models_.document, &TraceDocument::opened, this, [this] {
     everOpened_ = true;
     models_.history.clear();
+    models_.notes.load();
     showTitle();
     showSelectionText();
   });
@@ -150,7 +153,14 @@ void MainWindow::connectModel() {
           [this](const QString& step, double share) {
             statusBar()->showMessage(tr("Opening… %1 %: %2").arg(int(100 * share)).arg(step));
           });
-  connect(&models_.document, &TraceDocument::replaced, statusBar(), &QStatusBar::clearMessage);
+  connect(&models_.notes, &Notes::failed, this, [this](const QString& message) {
+    statusBar()->showMessage(message, 10'000);
+  });
+  connect(&models_.document, &TraceDocument::replaced, this, [this] {
+    statusBar()->clearMessage();
+    models_.history.clear();
+    showTitle();
+  });
   connect(&models_.document, &TraceDocument::failed, this, [this](const QString& message) {
     statusBar()->showMessage(message, 10'000);
   });
@@ -212,12 +222,18 @@ void MainWindow::resetLayout() {
   showView(front);
 }
 
+// The time that is shown on each side of a moment.
+std::int64_t MainWindow::aroundMoment() const {
+  constexpr std::int64_t kParts = 100;  // of the job
+  const Skeleton& skeleton = models_.document.skeleton();
+  return (skeleton.endNs - skeleton.beginNs) / kParts;
+}
+
 void MainWindow::showTime(const Span& sinceBegin) {
-  constexpr std::int64_t kParts = 100;  // of the job are shown around a moment
   const Skeleton& skeleton = models_.document.skeleton();
   const Span span{skeleton.originNs + sinceBegin.beginNs, skeleton.originNs + sinceBegin.endNs};
   if (span.durNs() == 0) {
-    const std::int64_t around = (skeleton.endNs - skeleton.beginNs) / kParts;
+    const std::int64_t around = aroundMoment();
     models_.view.change(&Viewport::show, span.beginNs - around, span.endNs + around, 0.0);
     models_.view.mark(span, true);
     return;
@@ -228,10 +244,17 @@ void MainWindow::showTime(const Span& sinceBegin) {
   models_.view.setArea(Area{span, std::move(tracks)});
 }
 
+void MainWindow::showNote(const Span& span) {
+  showView(QStringLiteral("timeline"));
+  const std::int64_t around = span.durNs() > 0 ? span.durNs() : aroundMoment();
+  models_.view.change(&Viewport::show, span.beginNs - around, span.endNs + around, 0.0);
+}
+
 void MainWindow::showPlace(const Place& place) {
   constexpr double kMargin = 0.2;
   if (!place.span && !place.event && place.name.isEmpty()) {
-    models_.focus.set({place.rank, place.operation, models_.focus.part().name});
+    if (place.rank || !place.operation.isEmpty())
+      models_.focus.set({place.rank, place.operation, models_.focus.part().name});
     return;
   }
   showView(QStringLiteral("timeline"));
@@ -320,6 +343,8 @@ void MainWindow::showSelectionText() {
     const Arrows& arrows = details->arrows;
     if (arrows.toCount > static_cast<std::int64_t>(arrows.to.size()))
       parts << tr("%L1 of %L2 arrows drawn").arg(arrows.to.size()).arg(arrows.toCount);
+    if (arrows.rankCount > static_cast<std::int64_t>(Arrows::kMax))
+      parts << tr("%L1 of %L2 other ranks drawn").arg(arrows.ranks.size()).arg(arrows.rankCount);
   }
   if (models_.document.skeleton().lost > 0)
     parts << tr("%L1 records lost").arg(models_.document.skeleton().lost);

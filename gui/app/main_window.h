@@ -56,6 +56,8 @@ class MainWindow : public QMainWindow {
   // Shows a span of time since the begin of the trace, and selects it; of a moment, the time
   // around, with a mark. Requires: a trace is open.
   void showTime(const Span& sinceBegin);
+  // Shows this span of job time in the timeline, with the time around it.
+  void showNote(const Span& span);
   // Shows a place in the timeline, and selects it. A rank or operation alone becomes the focus.
   void showPlace(const Place& place);
 
@@ -70,6 +72,7 @@ class MainWindow : public QMainWindow {
   void buildDetails();
   void buildSpan();
   void connectModel();
+  [[nodiscard]] std::int64_t aroundMoment() const;
   void scrollToRank(std::int64_t rank);
   void showTitle();
   void showDetails(bool moved);

@@ -16,6 +16,7 @@
 #include <QAction>
 #include <QFileInfo>
 #include <QInputDialog>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QStyle>
@@ -147,6 +148,9 @@ void WindowMenus::buildGo() {
     window_.showView(QStringLiteral("timeline"));
     timeline_.search().activate();
   });
+  addToTimeline(menu, tr("Write a &note…"), {Qt::Key_N}, [this] { writeNote(); });
+  notes_ = menu->addMenu(tr("N&otes"));
+  connect(notes_, &QMenu::aboutToShow, this, &WindowMenus::showNotes);
   add(menu, tr("&Find a track"), {Qt::CTRL | Qt::Key_P}, [this] {
     window_.showView(QStringLiteral("timeline"));
     timeline_.findTrack();
@@ -220,6 +224,40 @@ void WindowMenus::showRecent() {
   }
   if (recent_->isEmpty())
     recent_->addAction(tr("No trace was opened yet"))->setEnabled(false);
+}
+
+// On the selected event or span, else on the middle of the window.
+void WindowMenus::writeNote() {
+  TraceModels& models = window_.models();
+  if (!models.document.ready())
+    return;
+  const QStringList trace = models.document.paths();
+  const Viewport& shown = models.view.viewport();
+  const std::int64_t middle = shown.beginNs() + shown.spanNs() / 2;
+  const Span span = selectedSpan(models).value_or(Span{middle, middle});
+  QString before;
+  for (const Mark& mark : models.view.marks())
+    if (mark.span == span)
+      before = mark.note;
+  bool isWanted = false;
+  const QString text = QInputDialog::getText(&window_,
+                                             tr("Write a note"),
+                                             tr("Note (empty: remove it):"),
+                                             QLineEdit::Normal,
+                                             before,
+                                             &isWanted);
+  // Meanwhile another trace may have been opened.
+  if (isWanted && models.document.paths() == trace)
+    models.notes.set(span, text.trimmed());
+}
+
+void WindowMenus::showNotes() {
+  notes_->clear();
+  for (const Mark& mark : window_.models().view.marks())
+    if (!mark.note.isEmpty())
+      notes_->addAction(mark.note, [this, span = mark.span] { window_.showNote(span); });
+  if (notes_->isEmpty())
+    notes_->addAction(tr("No note was written yet"))->setEnabled(false);
 }
 
 void WindowMenus::saveLayout() {

@@ -54,6 +54,8 @@ class WindowMenus : public QObject {
   void saveLayout();
   void showLayouts();
   void showHistory();
+  void writeNote();
+  void showNotes();
 
   MainWindow& window_;
   TimelinePanel& timeline_;
@@ -61,6 +63,7 @@ class WindowMenus : public QObject {
   QList<QAction*> actions_;
   QMenu* recent_ = nullptr;
   QMenu* layouts_ = nullptr;
+  QMenu* notes_ = nullptr;
   QAction* open_ = nullptr;
   QAction* stop_ = nullptr;
   QAction* back_ = nullptr;

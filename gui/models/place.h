@@ -20,11 +20,15 @@ struct Place {
   QString name = {};
 };
 
-// Neither the rank nor the operation of the place is another one than that of `part`.
+// None of the rank, operation and name of the place is another one than that of `part`. A place
+// without one of these is not about it.
 [[nodiscard]] inline bool isOf(const Place& place, const Focus::Part& part) {
   return (!part.rank || !place.rank || part.rank == place.rank) &&
          (part.operation.isEmpty() || place.operation.isEmpty() ||
-          part.operation == place.operation);
+          part.operation == place.operation) &&
+         (part.name.isEmpty() || (place.name.isEmpty() && place.operation.isEmpty()) ||
+          place.name.contains(part.name, Qt::CaseInsensitive) ||
+          place.operation.contains(part.name, Qt::CaseInsensitive));
 }
 
 }  // namespace sonde::gui

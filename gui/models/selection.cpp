@@ -70,6 +70,8 @@ void Selection::follow(bool forward) {
   const std::vector<FoundEvent>& ends = forward ? arrows.to : arrows.from;
   if (!ends.empty())
     moveTo(EventRef(ends.front().ref));
+  else if (!arrows.ranks.empty())
+    moveTo(EventRef(forward ? arrows.ranks.front().ref : arrows.ranks.back().ref));
 }
 
 }  // namespace sonde::gui

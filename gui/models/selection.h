@@ -28,8 +28,8 @@ class Selection : public QObject {
 
   // Selects the next (+1) or previous (-1) event of the row.
   void step(int direction);
-  // Selects the first event at the other end of the selection's arrows: of outgoing ones, else of
-  // incoming ones. Does nothing if there are no arrows.
+  // Selects the first event at the other end of the selection's outgoing or incoming arrows.
+  // Without such arrows, the next or previous rank's part of its collective.
   void follow(bool forward);
 
  signals:

@@ -22,6 +22,7 @@ TimelineModel::TimelineModel(TraceDocument& document) : document_(document) {
 void TimelineModel::takeTrace() {
   layout_.reset(document_.skeleton());
   blocks_.clear();
+  curves_.clear();
   names_.clear();
   asked_ = {};
   overview_.clear();
@@ -75,14 +76,22 @@ void TimelineModel::show(const Viewport& viewport, const std::vector<int>& track
 }
 
 void TimelineModel::accept(WindowReply reply) {
+  const std::vector<TrackInfo>& tracks = document_.skeleton().tracks;
   for (TrackBlocks& track : reply.tracks)
-    blocks_[track.track] = std::move(track.blocks);
+    if (tracks.at(static_cast<std::size_t>(track.track)).counter)
+      curves_[track.track] = std::move(track.curve);
+    else
+      blocks_[track.track] = std::move(track.blocks);
   // Drops blocks far off screen: memory depends on the window, not on the way to it.
-  if (static_cast<std::size_t>(blocks_.size()) > 4 * reply.request.tracks.size() + 64)
-    blocks_.removeIf([&](QHash<int, std::vector<Block>>::iterator entry) {
-      return !std::binary_search(
-          reply.request.tracks.begin(), reply.request.tracks.end(), entry.key());
-    });
+  const auto isFar = [&](auto entry) {
+    return !std::binary_search(
+        reply.request.tracks.begin(), reply.request.tracks.end(), entry.key());
+  };
+  if (static_cast<std::size_t>(blocks_.size() + curves_.size()) >
+      4 * reply.request.tracks.size() + 64) {
+    blocks_.removeIf([&](QHash<int, std::vector<Block>>::iterator entry) { return isFar(entry); });
+    curves_.removeIf([&](QHash<int, Curve>::iterator entry) { return isFar(entry); });
+  }
   names_.insert(reply.names);
   emit blocksChanged();
 }
@@ -90,6 +99,11 @@ void TimelineModel::accept(WindowReply reply) {
 const std::vector<Block>* TimelineModel::blocks(int track) const {
   const auto found = blocks_.constFind(track);
   return found == blocks_.constEnd() ? nullptr : &*found;
+}
+
+const Curve* TimelineModel::curve(int track) const {
+  const auto found = curves_.constFind(track);
+  return found == curves_.constEnd() ? nullptr : &*found;
 }
 
 const Block* TimelineModel::hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const {

@@ -37,6 +37,8 @@ class TimelineModel : public QObject {
   [[nodiscard]] bool covers(const Viewport& viewport, const std::vector<int>& tracks) const;
   // The newest blocks of a track, perhaps at another resolution; nullptr: none yet.
   [[nodiscard]] const std::vector<Block>* blocks(int track) const;
+  // The newest curve of a counter's track; nullptr: none yet.
+  [[nodiscard]] const Curve* curve(int track) const;
   [[nodiscard]] const QHash<std::uint32_t, QString>& names() const { return names_; }
   // The shortest block of the row that covers a time in [fromNs, toNs].
   [[nodiscard]] const Block* hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const;
@@ -60,6 +62,7 @@ class TimelineModel : public QObject {
   TraceDocument& document_;
   TrackLayout layout_;
   QHash<int, std::vector<Block>> blocks_;
+  QHash<int, Curve> curves_;
   QHash<std::uint32_t, QString> names_;
   WindowRequest asked_;  // the newest request; its tracks are sorted
   std::vector<OverviewRow> overview_;

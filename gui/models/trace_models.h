@@ -6,6 +6,7 @@
 #include "gui/models/computed_once.h"
 #include "gui/models/focus.h"
 #include "gui/models/name_search.h"
+#include "gui/models/notes.h"
 #include "gui/models/path_overlay.h"
 #include "gui/models/selection.h"
 #include "gui/models/span_totals.h"
@@ -24,6 +25,7 @@ struct TraceModels {
   NameSearch search{document, selection};
   SpanTotals totals{document};
   ViewState view;
+  Notes notes{document, view};
   Focus focus;
   PathOverlay path;
   ViewHistory history{view, focus};

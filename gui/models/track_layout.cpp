@@ -27,6 +27,17 @@ std::size_t count(const Skeleton& skeleton, std::size_t first, std::size_t last,
                     matches));
 }
 
+// The first counter of a process in [first, last), or of its machine.
+std::size_t firstCounter(const Skeleton& skeleton,
+                         std::size_t first,
+                         std::size_t last,
+                         bool isOfHost) {
+  while (first < last && !(skeleton.tracks[first].counter &&
+                           (skeleton.tracks[first].counter->isOfHost || !isOfHost)))
+    ++first;
+  return first;
+}
+
 bool busyThread(const TrackInfo& track) {
   return track.owner == Owner::Thread && track.rows > 0;
 }
@@ -49,6 +60,7 @@ void TrackLayout::reset(const Skeleton& skeleton) {
   foldedProcesses_.clear();
   foldedDevices_.clear();
   foldedChannels_.clear();
+  unfoldedCounters_.clear();
   std::vector<Worth> worths;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
     const std::size_t channels = count(skeleton, first, last, busyChannel);
@@ -77,8 +89,11 @@ void TrackLayout::rebuild(const Skeleton& skeleton) {
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
     const std::optional<std::int64_t>& rank =
         skeleton.processes[static_cast<std::size_t>(process)].rank;
+    const std::size_t counters = firstCounter(skeleton, first, last, false);
+    const std::size_t ofHost = firstCounter(skeleton, counters, last, true);
+    addCounters(skeleton, ofHost, last);
     if (!rank_ || !rank || rank == rank_)
-      addProcess(skeleton, process, first, last);
+      addProcess(skeleton, process, {first, counters, ofHost});
   });
 }
 
@@ -97,12 +112,9 @@ void TrackLayout::add(LayoutEntry entry, int height) {
   entries_.push_back(entry);
 }
 
-void TrackLayout::addProcess(const Skeleton& skeleton,
-                             int process,
-                             std::size_t first,
-                             std::size_t last) {
-  const auto begin = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto end = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last);
+void TrackLayout::addProcess(const Skeleton& skeleton, int process, const ProcessTracks& tracks) {
+  const auto begin = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(tracks.first);
+  const auto end = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(tracks.counters);
   const auto isShown = [&](const TrackInfo& track) { return shown(track); };
   const bool quiet = std::none_of(begin, end, isShown);
   if (quiet)
@@ -113,7 +125,9 @@ void TrackLayout::addProcess(const Skeleton& skeleton,
   add(header, kHeaderHeight);
   if (header.folded)
     return;
-  addThreadsAndChannels(skeleton, addStreams(skeleton, first, last), last);
+  addThreadsAndChannels(
+      skeleton, addStreams(skeleton, tracks.first, tracks.counters), tracks.counters);
+  addCounters(skeleton, tracks.counters, tracks.last);
 }
 
 std::size_t TrackLayout::addStreams(const Skeleton& skeleton, std::size_t first, std::size_t last) {
@@ -170,6 +184,20 @@ void TrackLayout::addThreadsAndChannels(const Skeleton& skeleton,
   }
 }
 
+void TrackLayout::addCounters(const Skeleton& skeleton, std::size_t first, std::size_t last) {
+  if (first == last)
+    return;
+  const TrackInfo& any = skeleton.tracks[first];
+  LayoutEntry group{LayoutEntry::Type::Counters, any.process};
+  group.isOfHost = any.counter->isOfHost;
+  group.folded = !unfoldedCounters_.contains({group.process, group.isOfHost});
+  group.count = static_cast<int>(last - first);
+  add(group, kGroupHeight);
+  for (std::size_t at = first; at < last && !group.folded; ++at)
+    add({LayoutEntry::Type::Track, group.process, static_cast<int>(at)},
+        trackHeight(skeleton.tracks[at]));
+}
+
 void TrackLayout::toggle(const Skeleton& skeleton, const LayoutEntry& entry) {
   const auto flip = [](auto& folded, const auto& what) {
     if (folded.erase(what) == 0)
@@ -181,6 +209,8 @@ void TrackLayout::toggle(const Skeleton& skeleton, const LayoutEntry& entry) {
     flip(foldedDevices_, std::pair(entry.process, entry.device));
   else if (entry.type == LayoutEntry::Type::Channels)
     flip(foldedChannels_, entry.process);
+  else if (entry.type == LayoutEntry::Type::Counters)
+    flip(unfoldedCounters_, std::pair(entry.process, entry.isOfHost));
   rebuild(skeleton);
 }
 
@@ -198,6 +228,8 @@ void TrackLayout::reveal(const Skeleton& skeleton, int track) {
   foldedDevices_.erase({info.process, info.device});
   if (info.owner == Owner::Channel)
     foldedChannels_.erase(info.process);
+  if (info.counter)
+    unfoldedCounters_.insert({info.process, info.counter->isOfHost});
   rebuild(skeleton);
 }
 

@@ -17,16 +17,17 @@
 namespace sonde::gui {
 
 struct LayoutEntry {
-  enum class Type { Process, Device, Channels, Track };
+  enum class Type { Process, Device, Channels, Counters, Track };
   Type type = Type::Track;
   int process = 0;
   int track = -1;   // Type::Track only
   int device = -1;  // Type::Device: index in Skeleton::devices, -1: unknown
   int y = 0;
   int height = 0;
-  bool folded = false;  // all but Type::Track
-  int hidden = 0;       // Type::Process: tracks without events that are hidden
-  int count = 0;        // Type::Device and Type::Channels: number of streams or channels
+  bool folded = false;    // all but Type::Track
+  int hidden = 0;         // Type::Process: tracks without events that are hidden
+  int count = 0;          // of a group: number of streams, channels or counters
+  bool isOfHost = false;  // Type::Counters: of the machine
 };
 
 class TrackLayout {
@@ -37,14 +38,15 @@ class TrackLayout {
   static constexpr int kTrackPadding = 3;          // above and below a track's rows
   static constexpr std::size_t kManyChannels = 6;  // a process with more has them folded at first
 
-  // Keeps no reference to `skeleton`. Folds large groups. Also folds processes that only passed
-  // bytes on, or only forked and ran programs, if others did more.
+  // Keeps no reference to `skeleton`. Folds large groups and all counters. Also folds processes
+  // that only passed bytes on, or only forked and ran programs, if others did more.
   void reset(const Skeleton& skeleton);
   void rebuild(const Skeleton& skeleton);
 
   void toggle(const Skeleton& skeleton, const LayoutEntry& entry);
   void showEmpty(const Skeleton& skeleton, bool show);
-  // Leaves out processes of other ranks; nullopt, or a rank that no process has: shows all.
+  // Leaves out processes of other ranks, but not their machines; nullopt, or a rank that no process
+  // has: shows all.
   void showRank(const Skeleton& skeleton, std::optional<std::int64_t> rank);
   // Unfolds all groups that hide `track`.
   void reveal(const Skeleton& skeleton, int track);
@@ -67,16 +69,25 @@ class TrackLayout {
 
  private:
   void add(LayoutEntry entry, int height);
-  void addProcess(const Skeleton& skeleton, int process, std::size_t first, std::size_t last);
+  // Indices in Skeleton::tracks.
+  struct ProcessTracks {
+    std::size_t first;
+    std::size_t counters;  // the first counter
+    std::size_t last;
+  };
+  void addProcess(const Skeleton& skeleton, int process, const ProcessTracks& tracks);
   // Returns the first track that is not a stream's.
   std::size_t addStreams(const Skeleton& skeleton, std::size_t first, std::size_t last);
   void addThreadsAndChannels(const Skeleton& skeleton, std::size_t first, std::size_t last);
+  // The group of the counters [first, last).
+  void addCounters(const Skeleton& skeleton, std::size_t first, std::size_t last);
   [[nodiscard]] bool shown(const TrackInfo& track) const { return track.rows > 0 || showEmpty_; }
 
   std::vector<LayoutEntry> entries_;
   std::set<int> foldedProcesses_;
   std::set<std::pair<int, int>> foldedDevices_;  // process, device
   std::set<int> foldedChannels_;
+  std::set<std::pair<int, bool>> unfoldedCounters_;  // process, of its machine
   std::set<int> quiet_;
   int height_ = 0;
   bool showEmpty_ = false;

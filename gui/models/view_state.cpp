@@ -24,6 +24,8 @@ void ViewState::setArea(const std::optional<Area>& area) {
 void ViewState::mark(const Span& span, bool keep) {
   const auto same = std::find_if(
       marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.span == span; });
+  if (same != marks_.end() && !same->note.isEmpty())
+    return;
   if (same != marks_.end()) {
     if (keep && !same->kept)
       same->kept = true;
@@ -33,7 +35,14 @@ void ViewState::mark(const Span& span, bool keep) {
     return;
   }
   std::erase_if(marks_, [](const Mark& mark) { return !mark.kept; });
-  marks_.push_back({span, span.durNs() > 0 ? formatDuration(span.durNs()) : QString(), keep});
+  marks_.push_back({span, span.durNs() > 0 ? formatDuration(span.durNs()) : QString(), keep, {}});
+  emit changed();
+}
+
+void ViewState::note(const Span& span, const QString& text) {
+  std::erase_if(marks_, [&](const Mark& mark) { return mark.span == span; });
+  if (!text.isEmpty())
+    marks_.push_back({span, {}, true, text});
   emit changed();
 }
 

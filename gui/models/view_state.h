@@ -33,6 +33,7 @@ struct Mark {
   Span span;  // a flag if it has no length
   QString label;
   bool kept = false;  // the next mark does not replace it
+  QString note = {};  // the user's words; empty: none
 };
 
 class ViewState : public QObject {
@@ -57,6 +58,8 @@ class ViewState : public QObject {
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
   // Replaces the mark that is not kept, if any. Repeating a span removes its mark.
   void mark(const Span& span, bool keep);
+  // Keeps a mark with these words; without words it removes that of the span.
+  void note(const Span& span, const QString& text);
   void reset(const Viewport& viewport);
 
  signals:

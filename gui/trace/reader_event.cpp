@@ -1,4 +1,4 @@
-// The parts of TraceReader for one event: its place, its scope, its neighbours, and its arrows.
+// The parts of TraceReader for one event: its place, its scope, and its neighbours.
 #include "analysis/store/open_slice.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/trace_reader.h"
@@ -37,28 +37,6 @@ constexpr std::array kScopes = {
     "SELECT '' WHERE ?1",
     "SELECT coalesce(nullif(h.name, ''), 'thread') || ' ' || h.tid FROM transfer t "
     "JOIN thread h ON h.id = t.thread_id WHERE t.id = ?1"};
-
-// A call and the work it launched have one correlation in their process.
-constexpr const char* kLaunched =
-    "SELECT 1, k.id, k.start_ns AS start FROM slice s JOIN kernel k "
-    "ON k.correlation_id = s.correlation_id AND k.launch_slice_id = s.id WHERE s.id = ?1 UNION ALL "
-    "SELECT 2, c.id, c.start_ns FROM slice s JOIN copy c "
-    "ON c.correlation_id = s.correlation_id AND c.launch_slice_id = s.id WHERE s.id = ?1 UNION ALL "
-    "SELECT 3, y.id, y.start_ns FROM slice s JOIN thread t ON t.id = s.thread_id JOIN sync y "
-    "ON y.correlation_id = s.correlation_id JOIN stream r ON r.id = y.stream_id "
-    "AND r.process_id = t.process_id WHERE s.id = ?1 ORDER BY start, 1, 2";
-static_assert(static_cast<int>(Table::Kernel) == 1 && static_cast<int>(Table::Copy) == 2 &&
-              static_cast<int>(Table::Sync) == 3);
-
-// By Table: the call that launched it, if there can be one.
-constexpr std::array<const char*, 5> kLaunches = {
-    nullptr,
-    "SELECT s.id FROM kernel k JOIN slice s ON s.id = k.launch_slice_id WHERE k.id = ?1",
-    "SELECT s.id FROM copy c JOIN slice s ON s.id = c.launch_slice_id WHERE c.id = ?1",
-    "SELECT s.id FROM sync y JOIN stream r ON r.id = y.stream_id JOIN slice s "
-    "ON s.correlation_id = y.correlation_id JOIN thread t ON t.id = s.thread_id "
-    "AND t.process_id = r.process_id WHERE y.id = ?1 AND s.kind = 'api' LIMIT 1",
-    nullptr};
 
 // By Table, those of a stream.
 constexpr std::array<const char*, 4> kNames = {nullptr, "kernel", "copy", "sync"};
@@ -129,32 +107,6 @@ Result<void> TraceReader::place(FoundEvent& event, std::int64_t lane, std::int64
                 if (refOf(block) == event.ref)
                   event.block.row = block.row;
               });
-}
-
-Result<Arrows> TraceReader::arrows(const EventRef& event) {
-  Arrows arrows;
-  if (const char* sql = kLaunches.at(indexOf(event.table)); sql != nullptr) {
-    SONDE_TRY_ASSIGN(auto launch, database().prepare(sql));
-    launch.bindAll(event.id);
-    SONDE_TRY_ASSIGN(const bool any, launch.step());
-    if (any) {
-      SONDE_TRY_ASSIGN(FoundEvent from, found({Table::Slice, launch.integer(0)}));
-      arrows.from.push_back(std::move(from));
-    }
-  }
-  if (event.table != Table::Slice)
-    return arrows;
-  SONDE_TRY_ASSIGN(auto rows, database().prepare(kLaunched));
-  rows.bindAll(event.id);
-  for (;; ++arrows.toCount) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      return arrows;
-    if (arrows.to.size() == Arrows::kMax)
-      continue;
-    SONDE_TRY_ASSIGN(FoundEvent to, found({static_cast<Table>(rows.integer(0)), rows.integer(1)}));
-    arrows.to.push_back(std::move(to));
-  }
 }
 
 Result<QString> TraceReader::scopeOf(const EventRef& event) {

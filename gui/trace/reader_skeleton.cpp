@@ -2,6 +2,7 @@
 
 #include "analysis/store/open_slice.h"
 #include "gui/trace/qtext.h"
+#include "gui/trace/reader_counters.h"
 
 #include <QFileInfo>
 #include <QHash>
@@ -48,6 +49,7 @@ class SkeletonReader {
     SONDE_TRY(readStreams());
     SONDE_TRY(readThreads());
     SONDE_TRY(readChannels());
+    SONDE_TRY(readCounters());
     SONDE_TRY(readLines());
     SONDE_TRY(readIterations());
     SONDE_TRY(readEvents());
@@ -76,6 +78,7 @@ class SkeletonReader {
   Result<void> readStreams();
   Result<void> readThreads();
   Result<void> readChannels();
+  Result<void> readCounters();
   Result<void> readLines();
   Result<void> readIterations();
   Result<void> readEvents();
@@ -87,6 +90,7 @@ class SkeletonReader {
   const store::Database& trace_;
   ReadSkeleton result_;
   QHash<std::int64_t, int> processes_;
+  std::vector<std::int64_t> hosts_;  // by process
   QHash<std::int64_t, int> devices_;
   QHash<QPair<int, std::int64_t>, std::size_t> tracks_;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
@@ -99,7 +103,6 @@ void SkeletonReader::stretch(std::int64_t beginNs, std::int64_t endNs) {
 }
 
 Result<void> SkeletonReader::readProcesses() {
-  std::vector<std::int64_t> hosts;
   SONDE_TRY(forEachRow(kProcesses, [&](const store::Statement& row) {
     processes_.insert(row.integer(0), static_cast<int>(result_.skeleton.processes.size()));
     result_.skeleton.processes.push_back({row.integer(0),
@@ -114,11 +117,11 @@ Result<void> SkeletonReader::readProcesses() {
                                           row.optionalInteger(12),
                                           row.optionalInteger(13),
                                           row.optionalInteger(14)});
-    hosts.push_back(row.integer(6));
+    hosts_.push_back(row.integer(6));
   }));
   SONDE_TRY_ASSIGN(const auto clocks, engine::align::JobClock::read(trace_));
-  for (std::size_t at = 0; at < hosts.size(); ++at) {
-    HostClock clock = clocks.clockOf(hosts[at]);
+  for (std::size_t at = 0; at < hosts_.size(); ++at) {
+    HostClock clock = clocks.clockOf(hosts_[at]);
     ProcessInfo& process = result_.skeleton.processes[at];
     for (auto* ns : {&process.startNs, &process.endNs})
       if (*ns) {
@@ -221,6 +224,34 @@ Result<void> SkeletonReader::readChannels() {
       });
 }
 
+// A counter of a device belongs to the first process that used the device, and one of a machine to
+// the machine's first process.
+Result<void> SkeletonReader::readCounters() {
+  SONDE_TRY_ASSIGN(auto counters, readCounterTracks(trace_, result_.skeleton.devices));
+  QHash<int, int> users;  // by device; streams are read before
+  for (const TrackInfo& track : result_.skeleton.tracks)
+    if (track.owner == Owner::Stream) {
+      const int known = users.value(track.device, track.process);
+      users.insert(track.device, std::min(known, track.process));
+    }
+  for (CounterTrack& counter : counters) {
+    TrackInfo& track = counter.track;
+    if (counter.deviceId)
+      track.device = devices_.value(*counter.deviceId, -1);
+    const auto host = std::find(hosts_.begin(), hosts_.end(), counter.hostId);
+    const int user = track.device < 0 ? -1 : users.value(track.device, -1);
+    track.counter->isOfHost = !counter.processId && user < 0;
+    if (counter.processId)
+      addTrack(std::move(track), *counter.processId);
+    else if (user >= 0)
+      addTrack(std::move(track), result_.skeleton.processes[static_cast<std::size_t>(user)].id);
+    else if (host != hosts_.end())
+      addTrack(std::move(track),
+               result_.skeleton.processes[static_cast<std::size_t>(host - hosts_.begin())].id);
+  }
+  return {};
+}
+
 Result<void> SkeletonReader::readLines() {
   return forEachRow(
       "SELECT owner, owner_id, lane, depth, start_ns, end_ns, count, min_level, max_level FROM "
@@ -304,8 +335,13 @@ void SkeletonReader::orderTracks() {
   std::stable_sort(tracks.begin(), tracks.end(), [](const TrackInfo& a, const TrackInfo& b) {
     const auto place = [](const TrackInfo& track) {
       const bool byUse = track.owner != Owner::Thread;
-      return std::tuple(
-          track.process, track.owner, track.device, !track.network, byUse ? -track.count : 0);
+      const bool isOfHost = track.counter && track.counter->isOfHost;
+      return std::tuple(track.process,
+                        track.owner,
+                        isOfHost,
+                        track.counter ? 0 : track.device,
+                        !track.network,
+                        byUse ? -track.count : 0);
     };
     return place(a) < place(b);
   });

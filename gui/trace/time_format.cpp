@@ -141,6 +141,33 @@ QString formatBytes(std::int64_t bytes) {
   return QString::number(value, 'f', decimals) + QChar(0xa0) + kNames[unit];
 }
 
+QString formatQuantity(double value, const QString& unit) {
+  constexpr double kThousand = 1000.0;
+  const bool isRate = unit.endsWith(QStringLiteral("/s"));
+  const QString each = isRate ? unit.chopped(2) : unit;
+  const QString end = isRate ? QStringLiteral("/s") : QString();
+  if (each == u"bytes")
+    return formatBytes(std::llround(value)) + end;
+  if (each == u"ns" && !isRate)
+    return formatDuration(std::llround(value));
+  static constexpr std::array kPrefixes = {"", "k", "M", "G", "T"};
+  std::size_t prefix = 0;
+  const bool isPlain = each == u"%" || each == u"C";
+  // Four digits of a number of things are more readable than a prefix.
+  const double most = each == u"1" || each == u"packets" ? 10 * kThousand : kThousand;
+  while (!isPlain && std::abs(value) >= most && prefix + 1 < kPrefixes.size()) {
+    value /= kThousand;
+    ++prefix;
+  }
+  const double size = std::abs(value);
+  const int decimals = size >= 100.0 || value == std::floor(value) ? 0 : size >= 10.0 ? 1 : 2;
+  QString name = each == u"1" ? QString() : each == u"C" ? QStringLiteral("°C") : each;
+  name.prepend(QLatin1String(kPrefixes.at(prefix)));
+  name += end;
+  const QString number = QString::number(value, 'f', decimals);
+  return name.isEmpty() ? number : number + QChar(0xa0) + name;
+}
+
 std::int64_t tickStepNs(double nsPerPixel, int minLabelPx) {
   const double wanted = std::ceil(nsPerPixel * minLabelPx);
   return niceStep(std::max<std::int64_t>(static_cast<std::int64_t>(wanted), 1));

@@ -1,4 +1,5 @@
-// Formats times and sizes: the unit depends on the value, the digits on the resolution.
+// Formats times, sizes and other quantities: the unit depends on the value, the digits on the
+// resolution.
 #pragma once
 
 #include <QString>
@@ -20,6 +21,9 @@ namespace sonde::gui {
 
 // "0 B", "512 B", "1.5 KiB", "24 MiB".
 [[nodiscard]] QString formatBytes(std::int64_t bytes);
+
+// A value with its unit as counters have them: "3.2 GiB", "312 W", "45 %", "1.98 GHz", "12".
+[[nodiscard]] QString formatQuantity(double value, const QString& unit);
 
 // The marks of a time axis.
 struct Tick {

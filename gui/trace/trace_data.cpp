@@ -7,6 +7,8 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 namespace sonde::gui {
 
@@ -98,6 +100,17 @@ QString lengthOf(const Block& block) {
 
 QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names) {
   return block.nameId == 0 ? wordOf(block.kind) : names.value(block.nameId);
+}
+
+const CurvePoint* pointAt(const Curve& curve, std::int64_t ns) {
+  const auto after = std::upper_bound(
+      curve.points.begin(), curve.points.end(), ns, [](std::int64_t at, const CurvePoint& point) {
+        return at < point.startNs;
+      });
+  if (after == curve.points.begin() || ns > curve.endNs)
+    return nullptr;
+  const CurvePoint& point = *std::prev(after);
+  return std::isnan(point.min) ? nullptr : &point;
 }
 
 void OverviewRow::add(const Block& block,

@@ -55,7 +55,7 @@ inline constexpr Kind kLastKind = Kind::EventWait;
 [[nodiscard]] QString wordOf(Kind kind);
 
 // The owners of tracks, in display order within a process.
-enum class Owner : std::uint8_t { Stream, Thread, Channel };
+enum class Owner : std::uint8_t { Stream, Thread, Channel, Counter };
 // The table of an event.
 enum class Table : std::uint8_t { Slice, Kernel, Copy, Sync, Transfer };
 [[nodiscard]] Owner ownerOf(Table table);
@@ -124,17 +124,25 @@ struct DeviceInfo {
   QString model;  // "NVIDIA A100-SXM4-80GB"; may be empty
 };
 
+struct CounterInfo {
+  QString unit;           // of the drawn values
+  bool isTotal = false;   // its rate is drawn
+  bool isOfHost = false;  // of the machine, or of a device that no process used
+};
+
 struct TrackInfo {
+  static constexpr int kCounterRows = 2;  // the height of a counter
   Owner owner = Owner::Thread;
-  std::int64_t id = 0;   // of the thread, stream or channel
-  int process = 0;       // index in Skeleton::processes
-  int device = -1;       // of a stream: index in Skeleton::devices, -1: unknown
-  QString name;          // "main", "gpu 3 · stream 7", "tcp 127.0.0.1:4242"
-  QString detail;        // "thread 4242", "to 127.0.0.1:5000"
-  bool network = false;  // a channel between processes that may be on different hosts
-  int rows = 0;          // 0: no events
-  std::int64_t count = 0;
+  std::int64_t id = 0;     // of the thread, stream, channel or counter
+  int process = 0;         // index in Skeleton::processes; of a machine its first
+  int device = -1;         // of a stream: index in Skeleton::devices, -1: unknown
+  QString name;            // "main", "gpu 3 · stream 7", "tcp 127.0.0.1:4242"
+  QString detail;          // "thread 4242", "to 127.0.0.1:5000"
+  bool network = false;    // a channel between processes that may be on different hosts
+  int rows = 0;            // 0: no events
+  std::int64_t count = 0;  // of events; 0 for a counter
   std::vector<Line> lines;
+  std::optional<CounterInfo> counter{};
 };
 
 struct IterationInfo {
@@ -160,15 +168,36 @@ struct Skeleton {
   bool replayed = false;    // the times are those of a replay
   // Ranks first, in order, and in each rank the busiest first; processes without events come last.
   std::vector<ProcessInfo> processes;
-  std::vector<DeviceInfo> devices;        // by number
-  std::vector<TrackInfo> tracks;          // by process: streams by device, threads, channels
+  std::vector<DeviceInfo> devices;  // by number
+  // By process: streams by device, threads, channels, counters.
+  std::vector<TrackInfo> tracks;
   std::vector<IterationInfo> iterations;  // by process, in time
 };
 
-// The blocks of one track in a time range, ordered by row and then by start.
+// The values of a counter that begin in one pixel; often a single one.
+struct CurvePoint {
+  std::int64_t startNs = 0;
+  double min = 0;  // NaN: no value is known
+  double max = 0;
+  double last = 0;  // holds until the next point; NaN: unknown
+};
+
+// A counter's values in a time range, by time.
+struct Curve {
+  std::vector<CurvePoint> points;
+  std::int64_t endNs = 0;  // the last value in the trace holds until here
+  double low = 0;          // the smallest value in the trace, or 0
+  double high = 0;         // the largest value in the trace, or 0
+};
+// The point at `ns`, and what is known of the pixel that ends there; nullptr: nothing.
+[[nodiscard]] const CurvePoint* pointAt(const Curve& curve, std::int64_t ns);
+
+// The blocks of one track in a time range, ordered by row and then by start; for a counter its
+// curve.
 struct TrackBlocks {
   int track = 0;  // index in Skeleton::tracks
   std::vector<Block> blocks;
+  Curve curve{};
 };
 
 // A request for the blocks of a timeline window.
@@ -198,12 +227,17 @@ struct DetailsSection {
   std::vector<std::pair<QString, QString>> rows;
 };
 
-// The events linked to one event by arrows: a call and the work it launched.
+// The events linked to one event by arrows: a call and the work it launched, both ends of a
+// transfer, a wait and the slice that ended it, the ranks' parts of a collective.
 struct Arrows {
-  static constexpr std::size_t kMax = 100;  // the number that are kept and drawn
+  static constexpr std::size_t kMax = 100;  // the number that are kept and drawn, of each sort
   std::vector<FoundEvent> from;             // sources of arrows that end at the event
   std::vector<FoundEvent> to;               // targets of its own arrows, by time
   std::int64_t toCount = 0;                 // the full number
+  // The other ranks' parts of the event's collective, from the next rank on.
+  std::vector<FoundEvent> ranks;
+  std::int64_t rankCount = 0;    // the full number
+  std::optional<EventRef> last;  // the part that began last: the event or one of `ranks`
 };
 
 // The content of the details panel for one event, and its arrows.

@@ -12,6 +12,7 @@ namespace sonde::gui {
 Result<Skeleton> TraceReader::open(const QStringList& paths, const OpeningWatch& watch) {
   trace_.reset();
   texts_.clear();
+  counters_.clear();
   collectives_.clear();
   communication_.reset();
   trackOf_.clear();
@@ -106,7 +107,13 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request,
   LineQuery query(database(), cancellation);
   for (const int at : request.tracks) {
     const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(at));
-    TrackBlocks blocks{at, {}};
+    TrackBlocks blocks{at, {}, {}};
+    if (track.counter) {
+      SONDE_TRY_ASSIGN(blocks.curve,
+                       counters_.read(database(), track, clockOf(at), request, cancellation));
+      reply.tracks.push_back(std::move(blocks));
+      continue;
+    }
     SONDE_TRY(
         readTrack(query, at, request, [&](const Block& block) { blocks.blocks.push_back(block); }));
     if (track.owner != Owner::Thread)  // packed rows come mixed
@@ -127,9 +134,10 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request,
 Result<EventDetails> TraceReader::details(const EventRef& event) {
   EventDetails details;
   SONDE_TRY_ASSIGN(details.event, found(event));
-  SONDE_TRY_ASSIGN(details.arrows, arrows(event));
+  SONDE_TRY_ASSIGN(details.arrows, launches(event));
   SONDE_TRY_ASSIGN(details.sections,
                    readDetails(database(), skeleton_, details.event, details.arrows));
+  SONDE_TRY(addLinks(details));
   return details;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/store/communication_kernels.h"
 #include "base/result.h"
+#include "gui/trace/counter_reader.h"
 #include "gui/trace/line_query.h"
 #include "gui/trace/query_worker.h"
 #include "gui/trace/trace_data.h"
@@ -61,7 +62,17 @@ class TraceReader {
 
   Result<FoundEvent> found(const EventRef& event);
   Result<void> place(FoundEvent& event, std::int64_t lane, std::int64_t depth);
-  Result<Arrows> arrows(const EventRef& event);
+  // A call and its work.
+  Result<Arrows> launches(const EventRef& event);
+  // Both ends of a transfer, waits and the slices that ended them, parts of a collective.
+  Result<void> addLinks(EventDetails& details);
+  Result<void> addTransferEnds(EventDetails& details);
+  Result<void> addWaker(EventDetails& details);
+  Result<void> addWoken(EventDetails& details);
+  Result<void> addRanks(EventDetails& details);
+  // The innermost slice of a thread at a time of its host.
+  Result<std::optional<EventRef>> sliceAt(std::int64_t threadId, std::int64_t ns);
+  Result<void> addTarget(const EventRef& event, Arrows& arrows);
   Result<std::optional<EventRef>> neighbourOnStream(const FoundEvent& event, int direction);
   Result<void> collectHits(const QString& text, const Cancellation& cancellation);
   Result<void> collectHits(Table table,
@@ -93,6 +104,7 @@ class TraceReader {
   Skeleton skeleton_;
   std::vector<HostClock> clocks_;  // by process
   QHash<QPair<int, std::int64_t>, int> trackOf_;
+  CounterReader counters_;
   QHash<std::uint32_t, QString> texts_;
   std::optional<store::CommunicationKernels> communication_;  // unset: not read yet
   QHash<std::uint32_t, bool> collectives_;  // by name: whether such a kernel is a collective's

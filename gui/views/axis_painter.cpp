@@ -108,6 +108,23 @@ void paintSpan(QPainter& painter, const QRect& rect, const AxisContext& context,
   painter.drawLine(QPointF(right, rect.top()), QPointF(right, rect.bottom()));
 }
 
+// The words of a note, right of its flag.
+void paintNote(QPainter& painter,
+               const QRect& ruler,
+               double x,
+               const AxisContext& context,
+               const QString& note) {
+  constexpr int kMostWidth = 260;
+  const QString text = painter.fontMetrics().elidedText(note, Qt::ElideRight, kMostWidth);
+  const QRectF plate(x + 9,
+                     ruler.top() + 1,
+                     painter.fontMetrics().horizontalAdvance(text) + 8,
+                     ruler.height() - 8);
+  painter.fillRect(plate, context.theme.mark);
+  painter.setPen(Theme::textOn(context.theme.mark));
+  painter.drawText(plate, Qt::AlignCenter, text);
+}
+
 void paintMarks(QPainter& painter,
                 const QRect& ruler,
                 int bottom,
@@ -124,6 +141,10 @@ void paintMarks(QPainter& painter,
         {x, static_cast<double>(ruler.top())}, {x + 8, ruler.top() + 4.0}, {x, ruler.top() + 8.0}};
     painter.setBrush(context.theme.mark);
     painter.drawConvexPolygon(flag, 3);
+    if (!mark.note.isEmpty() && x >= ruler.left()) {
+      paintNote(painter, ruler, x, context, mark.note);
+      continue;
+    }
     if (mark.label.isEmpty() ||
         right - x < painter.fontMetrics().horizontalAdvance(mark.label) + 16)
       continue;

@@ -6,6 +6,7 @@
 #include <QObject>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sonde::gui {
 namespace {
@@ -59,6 +60,49 @@ QString blockToolTip(const TraceModels& models, const Target& target, const QStr
               titleOf(skeleton.processes.at(static_cast<std::size_t>(track.process))).left(80));
   if (!scope.isEmpty())
     text += row(transfer ? QObject::tr("By") : QObject::tr("Scope"), scope);
+  return text + QStringLiteral("</table>");
+}
+
+QString valueText(const Curve& curve,
+                  const CounterInfo& counter,
+                  std::int64_t ns,
+                  const Viewport& viewport) {
+  const auto pixelNs = static_cast<std::int64_t>(std::max(viewport.nsPerPixel(), 1.0));
+  const CurvePoint* point = pointAt(curve, std::min(ns + pixelNs - 1, curve.endNs));
+  if (point == nullptr || ns > curve.endNs)
+    return {};
+  // Values before this pixel are not under the mouse, except the one that still holds.
+  const bool isHere = point->startNs + pixelNs > ns;
+  const QString low = formatQuantity(isHere ? point->min : point->last, counter.unit);
+  const QString high = formatQuantity(isHere ? point->max : point->last, counter.unit);
+  if (!isHere && std::isnan(point->last))
+    return {};
+  return low == high ? low : QObject::tr("%1 to %2").arg(low, high);
+}
+
+QString counterStatus(const TraceModels& models, int track, std::int64_t ns) {
+  const TrackInfo& info = models.document.skeleton().tracks.at(static_cast<std::size_t>(track));
+  const Curve* curve = models.timeline.curve(track);
+  if (curve == nullptr || !info.counter)
+    return {};
+  const QString value = valueText(*curve, *info.counter, ns, models.view.viewport());
+  return value.isEmpty() ? QString() : info.name + QStringLiteral("   ") + value;
+}
+
+QString counterToolTip(const TraceModels& models, int track, std::int64_t ns) {
+  const Skeleton& skeleton = models.document.skeleton();
+  const TrackInfo& info = skeleton.tracks.at(static_cast<std::size_t>(track));
+  const Curve* curve = models.timeline.curve(track);
+  if (curve == nullptr || !info.counter)
+    return {};
+  const CounterInfo& counter = *info.counter;
+  const QString value = valueText(*curve, counter, ns, models.view.viewport());
+  QString text = QStringLiteral("<b>%1</b><table>").arg(info.name.left(400).toHtmlEscaped());
+  text += row(counter.isTotal ? QObject::tr("Rate") : QObject::tr("Value"),
+              value.isEmpty() ? QObject::tr("not recorded here") : value) +
+          row(QObject::tr("Time"), formatTime(ns - skeleton.originNs, 1)) +
+          row(QObject::tr("Largest"), formatQuantity(curve->high, counter.unit)) +
+          row(QObject::tr("Of"), info.detail);
   return text + QStringLiteral("</table>");
 }
 

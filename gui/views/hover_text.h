@@ -18,6 +18,15 @@ namespace sonde::gui {
 [[nodiscard]] QString blockToolTip(const TraceModels& models,
                                    const Target& target,
                                    const QString& scope);
+// The value of a counter at the pixel that begins at `ns`: "312 W", "1.5 GiB to 1.7 GiB"; empty:
+// not known.
+[[nodiscard]] QString valueText(const Curve& curve,
+                                const CounterInfo& counter,
+                                std::int64_t ns,
+                                const Viewport& viewport);
+// A counter's value at `ns`, with the time; empty: none is known.
+[[nodiscard]] QString counterStatus(const TraceModels& models, int track, std::int64_t ns);
+[[nodiscard]] QString counterToolTip(const TraceModels& models, int track, std::int64_t ns);
 [[nodiscard]] QString processToolTip(const TraceModels& models, int process);
 
 }  // namespace sonde::gui

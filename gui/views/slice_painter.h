@@ -26,7 +26,8 @@ struct PaintContext {
   std::int64_t traceEndNs = 0;
   std::optional<EventRef> selected;
   std::optional<EventRef> hovered;
-  QString searched;  // names that contain it are outlined; empty: none
+  QString searched;                       // names that contain it are outlined; empty: none
+  std::optional<std::int64_t> mouseNs{};  // the time under the mouse
 };
 
 class SlicePainter {

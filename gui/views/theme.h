@@ -57,6 +57,7 @@ class Theme {
   QColor selectionFill;  // the area, translucent
   QColor mark;
   QColor arrow;
+  QColor curve;      // counters
   QColor highlight;  // outline under the mouse
 
  private:

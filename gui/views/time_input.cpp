@@ -7,14 +7,6 @@
 #include <optional>
 
 namespace sonde::gui {
-namespace {
-
-constexpr double kKeyZoom = 0.75;      // of the span, per key press
-constexpr double kKeyPan = 0.15;       // of the window
-constexpr double kWheelZoom = 0.8;     // per notch
-constexpr double kWheelPan = 0.1;      // of the window, per notch
-constexpr double kNotch = 120.0;       // QWheelEvent's units
-constexpr double kFrameMargin = 0.08;  // of a framed span
 
 std::optional<Span> selectedSpan(const TraceModels& models) {
   if (const auto& details = models.selection.details()) {
@@ -24,6 +16,15 @@ std::optional<Span> selectedSpan(const TraceModels& models) {
   const std::optional<Area>& area = models.view.area();
   return area ? std::optional(area->span) : std::nullopt;
 }
+
+namespace {
+
+constexpr double kKeyZoom = 0.75;      // of the span, per key press
+constexpr double kKeyPan = 0.15;       // of the window
+constexpr double kWheelZoom = 0.8;     // per notch
+constexpr double kWheelPan = 0.1;      // of the window, per notch
+constexpr double kNotch = 120.0;       // QWheelEvent's units
+constexpr double kFrameMargin = 0.08;  // of a framed span
 
 void focusSelection(TraceModels& models) {
   const std::optional<Span> span = selectedSpan(models);
@@ -83,10 +84,10 @@ constexpr TimeKey kTimeKeys[] = {
      "previous event of the row",
      [](TraceModels& models, double, bool) { models.selection.step(-1); }},
     {{Qt::Key_BracketRight, 0},
-     "along an arrow: to what the call launched",
+     "along an arrow: to what the call launched; to the next rank",
      [](TraceModels& models, double, bool) { models.selection.follow(true); }},
     {{Qt::Key_BracketLeft, 0},
-     "along an arrow: to the call",
+     "along an arrow: to the call; to the previous rank",
      [](TraceModels& models, double, bool) { models.selection.follow(false); }},
     {{Qt::Key_M, 0},
      "mark the selection or the mouse; with Shift: keep the mark",

@@ -20,6 +20,9 @@ void frame(ViewState& view, const Span& span);
 void clearSelection(TraceModels& models);
 
 // A key of views with a time axis.
+// The span of the selected event, else the selected area; nullopt: nothing is selected.
+[[nodiscard]] std::optional<Span> selectedSpan(const TraceModels& models);
+
 struct TimeKey {
   std::array<int, 2> keys;  // Qt::Key; the second one may be 0
   const char* text;         // what it does, for the help

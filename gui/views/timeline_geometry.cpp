@@ -79,6 +79,23 @@ std::optional<Target> TimelineGeometry::targetAt(const QPoint& at) const {
   return {};
 }
 
+bool TimelineGeometry::isCounter(const LayoutEntry& entry) const {
+  return entry.track >= 0 && models_.document.skeleton()
+                                 .tracks.at(static_cast<std::size_t>(entry.track))
+                                 .counter.has_value();
+}
+
+int TimelineGeometry::counterAt(const QPoint& at) const {
+  const LayoutEntry* entry = entryAt(at);
+  return entry != nullptr && isCounter(*entry) ? entry->track : -1;
+}
+
+bool TimelineGeometry::showsCounters() const {
+  const auto entries = visible();
+  return std::any_of(
+      entries.begin(), entries.end(), [&](const LayoutEntry& entry) { return isCounter(entry); });
+}
+
 Area TimelineGeometry::areaBetween(const QPoint& from, const QPoint& to) const {
   const auto timeAt = [&](int x) {
     return models_.view.viewport().timeAt(std::max(x - labelWidth_, 0));

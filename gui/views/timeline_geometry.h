@@ -52,11 +52,16 @@ class TimelineGeometry {
   [[nodiscard]] const LayoutEntry* entryAt(const QPoint& at) const;
   // The block there, or right beside.
   [[nodiscard]] std::optional<Target> targetAt(const QPoint& at) const;
+  // The track of the counter there, or of its label; -1: none.
+  [[nodiscard]] int counterAt(const QPoint& at) const;
+  // Whether a counter is visible.
+  [[nodiscard]] bool showsCounters() const;
   // The area of a drag that began at `from`: the tracks that it crosses, or all if it began on the
   // ruler.
   [[nodiscard]] Area areaBetween(const QPoint& from, const QPoint& to) const;
 
  private:
+  [[nodiscard]] bool isCounter(const LayoutEntry& entry) const;
   [[nodiscard]] const TrackLayout& layout() const { return models_.timeline.layout(); }
 
   const TraceModels& models_;

@@ -8,6 +8,8 @@
 
 #include <QPainter>
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace sonde::gui {
@@ -62,6 +64,25 @@ void paintArea(const Frame& frame) {
   }
 }
 
+// From the rank that came last, which the others waited for, to each of them.
+void addRanks(const Frame& frame,
+              const EventDetails& details,
+              const QRectF& own,
+              std::vector<ArrowEnds>& arrows) {
+  const std::optional<EventRef>& last = details.arrows.last;
+  const std::vector<FoundEvent>& ranks = details.arrows.ranks;
+  const auto at = std::find_if(
+      ranks.begin(), ranks.end(), [&](const FoundEvent& part) { return part.ref == last; });
+  if (at == ranks.end() && last != details.event.ref)
+    return;
+  const QRectF from = at == ranks.end() ? own : frame.geometry.anchorOf(*at);
+  if (at != ranks.end())
+    arrows.push_back({from, own});
+  for (auto part = ranks.begin(); part != ranks.end(); ++part)
+    if (part != at)
+      arrows.push_back({from, frame.geometry.anchorOf(*part)});
+}
+
 void paintArrowsOfSelection(const Frame& frame) {
   const auto& details = frame.models.selection.details();
   if (!details)
@@ -72,6 +93,7 @@ void paintArrowsOfSelection(const Frame& frame) {
     arrows.push_back({frame.geometry.anchorOf(from), own});
   for (const FoundEvent& to : details->arrows.to)
     arrows.push_back({own, frame.geometry.anchorOf(to)});
+  addRanks(frame, *details, own, arrows);
   std::erase_if(arrows,
                 [](const ArrowEnds& ends) { return ends.from.isEmpty() || ends.to.isEmpty(); });
   paintArrows(frame.painter, frame.theme(), arrows);
@@ -161,6 +183,8 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
       shown, theme_, colorBy_, skeleton.endNs, models_.selection.ref(), {}, models_.search.text()};
   if (hover_)
     context.hovered = refOf(hover_->block);
+  if (mouse_.x() >= labelWidth_)
+    context.mouseNs = shown.timeAt(mouse_.x() - labelWidth_);
   const AxisContext axis{shown, theme_, skeleton.originNs, skeleton.endNs};
   const TimelineGeometry geometry = currentGeometry();
   const Frame frame{painter, models_, geometry, axis};

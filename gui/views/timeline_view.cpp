@@ -164,16 +164,28 @@ void TimelineView::updateHover(const QPoint& at) {
   }
   hover_ = target;
   const bool onTime = mouse_.x() >= labelWidth_ && models_.document.ready();
-  emit hovered(onTime ? statusText(models_, mouse_.x() - labelWidth_, hover_) : QString());
+  QString status = onTime ? statusText(models_, mouse_.x() - labelWidth_, hover_) : QString();
+  const TimelineGeometry place = currentGeometry();
+  if (const int counter = onTime ? place.counterAt(at) : -1; counter >= 0)
+    status += QStringLiteral("   ") +
+              counterStatus(models_, counter, models_.view.viewport().timeAt(at.x() - labelWidth_));
+  emit hovered(status);
+  // The labels of counters have their values at the mouse.
+  if (place.showsCounters())
+    viewport()->update();
 }
 
 void TimelineView::showToolTip() {
-  const LayoutEntry* entry = currentGeometry().entryAt(mouse_);
+  const TimelineGeometry place = currentGeometry();
+  const LayoutEntry* entry = place.entryAt(mouse_);
   QString text;
   if (hover_)
     text = blockToolTip(models_, *hover_, hoverScope_);
   else if (entry != nullptr && entry->type == LayoutEntry::Type::Process)
     text = processToolTip(models_, entry->process);
+  else if (const int counter = place.counterAt(mouse_); counter >= 0)
+    text =
+        counterToolTip(models_, counter, models_.view.viewport().timeAt(mouse_.x() - labelWidth_));
   if (!text.isEmpty())
     QToolTip::showText(viewport()->mapToGlobal(mouse_), text, viewport());
 }

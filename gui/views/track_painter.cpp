@@ -1,6 +1,9 @@
 #include "gui/views/track_painter.h"
 
 #include "gui/trace/process_text.h"
+#include "gui/trace/time_format.h"
+#include "gui/views/curve_painter.h"
+#include "gui/views/hover_text.h"
 
 #include <QObject>
 
@@ -36,8 +39,20 @@ int rowOfSync(const TrackInfo& track) {
   return track.owner == Owner::Stream && sync != track.lines.end() ? sync->row : -1;
 }
 
+// "7 counters", "machine node-1  ·  33 counters".
+QString countersText(const Skeleton& skeleton, const LayoutEntry& entry) {
+  const QString number = entry.count == 1 ? QStringLiteral("1 counter")
+                                          : QStringLiteral("%1 counters").arg(entry.count);
+  if (!entry.isOfHost)
+    return number;
+  const ProcessInfo& process = skeleton.processes.at(static_cast<std::size_t>(entry.process));
+  return QStringLiteral("machine %1  ·  %2").arg(process.host, number);
+}
+
 // "gpu 3  ·  NVIDIA A100-SXM4-80GB  ·  4 streams", "12 more channels".
 QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
+  if (entry.type == LayoutEntry::Type::Counters)
+    return countersText(skeleton, entry);
   if (entry.type == LayoutEntry::Type::Channels)
     return entry.count == 1 ? QStringLiteral("1 more channel")
                             : QStringLiteral("%1 more channels").arg(entry.count);
@@ -70,6 +85,10 @@ void TrackPainter::paintTrack(const QRect& row, int at) {
   painter_.setPen(context_.theme.grid);
   painter_.drawLine(row.left(), row.bottom(), row.right(), row.bottom());
   const int left = geometry_.labelWidth();
+  if (track.counter) {
+    paintCounter(row, at, track);
+    return;
+  }
   paintLabel(QRect(0, row.top(), left, row.height()), track);
   const std::vector<Block>* blocks = models_.timeline.blocks(at);
   if (blocks == nullptr)
@@ -80,6 +99,37 @@ void TrackPainter::paintTrack(const QRect& row, int at) {
       .paint(*blocks,
              models_.timeline.names(),
              {double(left), double(row.top() + TrackLayout::kTrackPadding)});
+  painter_.restore();
+}
+
+// The label has the value at the mouse, and the largest one of the trace.
+void TrackPainter::paintCounter(const QRect& row, int at, const TrackInfo& track) {
+  const int left = geometry_.labelWidth();
+  painter_.fillRect(QRect(0, row.top(), left - 1, row.height() - 1), context_.theme.panel);
+  const QRect name(36,
+                   row.top() + TrackLayout::kTrackPadding,
+                   left - 36 - kLabelMargin,
+                   TrackLayout::kRowHeight);
+  const QRect values = name.translated(0, TrackLayout::kRowHeight - 2);
+  const QFontMetrics metrics = painter_.fontMetrics();
+  painter_.setPen(context_.theme.text);
+  painter_.drawText(
+      name, Qt::AlignVCenter, metrics.elidedText(track.name, Qt::ElideRight, name.width()));
+  const Curve* curve = models_.timeline.curve(at);
+  if (curve == nullptr)
+    return;
+  if (context_.mouseNs)
+    painter_.drawText(values,
+                      Qt::AlignVCenter,
+                      valueText(*curve, *track.counter, *context_.mouseNs, context_.viewport));
+  painter_.setPen(context_.theme.dimText);
+  painter_.drawText(values,
+                    Qt::AlignVCenter | Qt::AlignRight,
+                    QObject::tr("max %1").arg(formatQuantity(curve->high, track.counter->unit)));
+  const QRect plot = row.adjusted(left, TrackLayout::kTrackPadding, 0, -2);
+  painter_.save();
+  painter_.setClipRect(plot.intersected(geometry_.content()));
+  paintCurve(painter_, *curve, context_.viewport, plot, context_.theme.curve);
   painter_.restore();
 }
 
@@ -133,9 +183,10 @@ void TrackPainter::paintGroup(const QRect& rect, const LayoutEntry& entry) {
   painter_.fillRect(rect, context_.theme.panel);
   painter_.setPen(context_.theme.grid);
   painter_.drawLine(rect.bottomLeft(), rect.bottomRight());
-  paintFoldMark(painter_, rect.translated(12, 0), entry.folded, context_.theme.dimText);
+  const int indent = entry.isOfHost ? 0 : 12;
+  paintFoldMark(painter_, rect.translated(indent, 0), entry.folded, context_.theme.dimText);
   painter_.setPen(context_.theme.dimText);
-  painter_.drawText(rect.adjusted(36, 0, -kLabelMargin, -1),
+  painter_.drawText(rect.adjusted(24 + indent, 0, -kLabelMargin, -1),
                     Qt::AlignVCenter,
                     groupText(models_.document.skeleton(), entry));
 }

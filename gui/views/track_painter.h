@@ -27,6 +27,7 @@ class TrackPainter {
   void paintGroup(const QRect& rect, const LayoutEntry& entry);
   void paintTrack(const QRect& row, int at);
   void paintLabel(const QRect& rect, const TrackInfo& track);
+  void paintCounter(const QRect& row, int at, const TrackInfo& track);
 
   QPainter& painter_;
   const TraceModels& models_;

@@ -1,5 +1,7 @@
 // Real jobs on GPUs, imported and shown. SONDE_REFERENCE_DATA is their folder.
 #include "gui/trace/trace_reader.h"
+#include "gui/views/findings/collective_pane.h"
+#include "gui/views/findings/findings_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/window_rig.h"
 
@@ -66,6 +68,31 @@ TEST_F(RealTraceTest, CollectivesOfARankAreSeenOnTheirStream) {
     }
   }
   EXPECT_EQ(collectives, 8);
+}
+
+// Two of eight ranks have not entered the collectives that the others wait in.
+TEST_F(RealTraceTest, AHangShowsRanksByCollectives) {
+  const QDir dumps(QStringLiteral(SONDE_REFERENCE_DATA "/flight_recorder/lock_gil_1st"));
+  QStringList words{"import", "-o", file("job.sonde")};
+  for (const QString& name : dumps.entryList({"_dump_*"}, QDir::Files, QDir::Name))
+    words << dumps.filePath(name);
+  QProcess sonde;
+  sonde.start(QStringLiteral(SONDE_PROGRAM), words);
+  ASSERT_TRUE(sonde.waitForFinished(100'000));
+  window_.showView(QStringLiteral("findings"));
+  open("job.sonde");
+  settle();
+  auto& view = *qobject_cast<FindingsView*>(window_.view(QStringLiteral("findings")));
+  ASSERT_EQ(view.collectives().isVisible(), true);
+  const CollectiveMatrix& matrix = view.collectives().matrix();
+  ASSERT_EQ(matrix.rowCount({}), 8);
+  ASSERT_EQ(matrix.columnCount({}), 3);
+  std::vector<QString> absent;
+  for (int row = 0; row < 8; ++row)
+    if (matrix.data(matrix.index(row, 0), Qt::DisplayRole).toString() ==
+        CollectiveMatrix::signOf(CollectiveMatrix::State::NotEntered))
+      absent.push_back(matrix.headerData(row, Qt::Vertical, Qt::DisplayRole).toString());
+  EXPECT_EQ(absent, (std::vector<QString>{"rank 9", "rank 14"}));
 }
 
 TEST_F(RealTraceTest, KernelsAndTheirCallsAreTiedBothWays) {

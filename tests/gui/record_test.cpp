@@ -55,6 +55,26 @@ TEST_F(RecordTest, EndsTheJobAndKeepsItsTrace) {
       << files_.recorder().output().toStdString();
 }
 
+// An old trace of that name is not the result of a run that did not start.
+TEST_F(RecordTest, TellsAnOldTraceFromItsOwn) {
+  testing::writeTraining(path("run.sonde"), 2);
+  RecordingPlan plan;
+  plan.command = QStringLiteral("true");
+  plan.output = file("run.sonde");
+  plan.rules = file("no-such-rules.toml");
+  files_.recorder().setPlan(plan);
+  files_.recorder().start();
+  waitForEnd();
+  EXPECT_EQ(window_.models().document.state(), TraceDocument::State::Empty);
+  EXPECT_TRUE(files_.recorder().state().contains(QLatin1String("no-such-rules.toml")))
+      << files_.recorder().state().toStdString();
+  plan.rules.clear();
+  plan.folder = file("no-such-folder");
+  files_.recorder().setPlan(plan);
+  files_.recorder().start();
+  EXPECT_TRUE(files_.recorder().state().contains(QLatin1String("no-such-folder")));
+}
+
 TEST_F(RecordTest, SaysWhatIsMissing) {
   record(QString());
   EXPECT_FALSE(files_.recorder().isRunning());

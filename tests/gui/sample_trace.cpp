@@ -52,6 +52,19 @@ model::SliceId SampleTrace::addSlice(const SliceSpec& spec) {
                    .correlationId = spec.correlation});
 }
 
+model::CounterId SampleTrace::addCounter(const CounterSpec& spec) {
+  return trace_.add(model::Counter{.hostId = host_,
+                                   .processId = spec.process,
+                                   .deviceId = spec.device,
+                                   .nameId = trace_.name(spec.name),
+                                   .unit = spec.unit,
+                                   .kind = spec.kind});
+}
+
+void SampleTrace::addSample(model::CounterId counter, std::int64_t ns, double value) {
+  trace_.add(model::Sample{counter, ns, value});
+}
+
 void SampleTrace::addIteration(model::ProcessId process,
                                std::int64_t number,
                                std::int64_t startNs,

@@ -73,6 +73,15 @@ class SampleTrace {
   model::KernelId addKernel(const WorkSpec& spec);
   model::CopyId addCopy(const WorkSpec& spec, model::CopyKind kind, std::int64_t bytes);
   model::SyncId addSync(const WorkSpec& spec, model::SyncKind kind);
+  struct CounterSpec {
+    std::string_view name{};
+    std::string_view unit{};
+    model::ProcessId process{};  // none: of the machine, or of the device
+    model::DeviceId device{};
+    model::CounterKind kind = model::CounterKind::Gauge;
+  };
+  model::CounterId addCounter(const CounterSpec& spec);
+  void addSample(model::CounterId counter, std::int64_t ns, double value);
   store::TraceWriter& writer() { return trace_.writer(); }
 
   // Finishes the trace; nothing may be added afterwards.

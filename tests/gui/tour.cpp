@@ -10,6 +10,7 @@
 #include <QDir>
 #include <QHelpEvent>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QTest>
 #include <QToolTip>
 
@@ -85,6 +86,21 @@ void showFound(Tour& tour, sonde::gui::MainWindow& window, const QString& name) 
   tour.picture("9-dark.png");
 }
 
+// The counters of the first machine and of the first process.
+void showCounters(Tour& tour, sonde::gui::MainWindow& window) {
+  using Type = sonde::gui::LayoutEntry::Type;
+  auto& timeline = window.models().timeline;
+  for (int number = 0; number < 2; ++number)
+    for (const sonde::gui::LayoutEntry& entry : timeline.layout().entries())
+      if (entry.type == Type::Counters && entry.folded) {
+        window.timeline().verticalScrollBar()->setValue(entry.y);
+        timeline.toggle(sonde::gui::LayoutEntry(entry));
+        break;
+      }
+  tour.toolTip({700, 300}, "11-value.png");
+  tour.picture("10-counters.png");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -116,5 +132,6 @@ int main(int argc, char** argv) {
   tour.picture("5-help.png");
   if (argc > 3)
     showFound(tour, window, QString::fromLocal8Bit(argv[3]));
+  showCounters(tour, window);
   return 0;
 }

@@ -104,6 +104,42 @@ TEST(TrackLayout, ProcessesThatOnlyForkedAndRanProgramsBeginFolded) {
   EXPECT_TRUE(layout.entries().back().folded);
 }
 
+TEST(TrackLayout, CountersAreOneFoldedLine) {
+  Skeleton skeleton = twoProcesses(0);
+  TrackInfo counter = track(Owner::Counter, 0, 2);
+  counter.counter = CounterInfo{"W", false, false};
+  skeleton.tracks.insert(skeleton.tracks.begin() + 2, 3, counter);
+  counter.counter->isOfHost = true;
+  skeleton.tracks.insert(skeleton.tracks.begin() + 5, 2, counter);
+  counter.process = 1;
+  counter.counter->isOfHost = false;
+  skeleton.tracks.push_back(counter);
+  skeleton.processes[0].rank = 0;
+  skeleton.processes[1].rank = 1;
+  TrackLayout layout;
+  layout.reset(skeleton);
+  // A machine stands above its processes; counters alone make no process worth showing.
+  EXPECT_EQ(
+      typesOf(layout),
+      (std::vector{Type::Counters, Type::Process, Type::Track, Type::Counters, Type::Process}));
+  EXPECT_EQ(layout.entries()[0].count, 2);
+  EXPECT_TRUE(layout.entries()[0].isOfHost);
+  EXPECT_EQ(layout.entries()[1].hidden, 1);
+  EXPECT_EQ(layout.entries()[3].count, 3);
+  EXPECT_TRUE(layout.quiet(1));
+  layout.toggle(skeleton, LayoutEntry(layout.entries()[3]));
+  EXPECT_EQ(layout.entries().size(), 8U);
+  EXPECT_TRUE(layout.entries()[0].folded);
+  layout.toggle(skeleton, LayoutEntry(layout.entries()[3]));
+  layout.reveal(skeleton, 5);
+  ASSERT_NE(layout.find(5), nullptr);
+  EXPECT_EQ(layout.entries().size(), 7U);
+  // Another rank is shown: the machine stays.
+  layout.showRank(skeleton, 1);
+  EXPECT_EQ(layout.entries().front().type, Type::Counters);
+  EXPECT_NE(layout.find(5), nullptr);
+}
+
 TEST(TrackLayout, EntriesFollowEachOtherWithoutGaps) {
   TrackLayout layout;
   layout.reset(twoProcesses(3));

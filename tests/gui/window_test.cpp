@@ -15,6 +15,7 @@
 #include <QCommandLinkButton>
 #include <QDockWidget>
 #include <QFile>
+#include <QFileInfo>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -169,17 +170,46 @@ TEST_F(WindowTest, DrawsAViewAsPngAndSvg) {
 TEST_F(WindowTest, WritesTheSelectedSpanAsATrace) {
   FileActions files(window_);
   window_.showTime({120'000'000, 160'000'000});
-  files.writeSpan(file("part.sonde"));
+  files.writeSpan(window_.models().view.area()->span, file("part.sonde"));
   settle();
   EXPECT_TRUE(window_.statusBar()->currentMessage().startsWith(QLatin1String("Saved")))
       << window_.statusBar()->currentMessage().toStdString();
   const std::size_t all = window_.models().document.skeleton().iterations.size();
-  files.writeSpan(file("no/part.sonde"));
+  files.writeSpan(window_.models().view.area()->span, file("no/part.sonde"));
   settle();
   EXPECT_FALSE(window_.statusBar()->currentMessage().startsWith(QLatin1String("Saved")));
   open("part.sonde");
   EXPECT_GT(window_.models().document.skeleton().iterations.size(), 0U);
   EXPECT_LT(window_.models().document.skeleton().iterations.size(), all);
+}
+
+TEST_F(WindowTest, NotesComeBackWithTheTrace) {
+  const std::int64_t origin = window_.models().document.skeleton().originNs;
+  const Span span{origin + 120'000'000, origin + 130'000'000};
+  window_.models().notes.set(span, QStringLiteral("slow here"));
+  window_.models().view.mark({origin, origin}, true);  // a mark is no note
+  window_.models().view.mark(span, true);              // and leaves notes alone
+  EXPECT_TRUE(QFile::exists(file("train.sonde.notes.json")));
+  open("train.sonde");
+  ASSERT_EQ(window_.models().view.marks().size(), 1U);
+  EXPECT_EQ(window_.models().view.marks().front().note, "slow here");
+  EXPECT_EQ(window_.models().view.marks().front().span, span);
+  window_.models().notes.set(span, {});
+  EXPECT_TRUE(window_.models().view.marks().empty());
+  EXPECT_FALSE(QFile::exists(file("train.sonde.notes.json")));
+}
+
+TEST_F(WindowTest, SaysWhyNotesCannotBeRead) {
+  QFile notes(file("train.sonde.notes.json"));
+  ASSERT_TRUE(notes.open(QIODevice::WriteOnly));
+  notes.write("no JSON");
+  notes.close();
+  open("train.sonde");
+  EXPECT_TRUE(window_.statusBar()->currentMessage().contains(QLatin1String("notes.json")));
+  EXPECT_TRUE(window_.models().view.marks().empty());
+  const std::int64_t origin = window_.models().document.skeleton().originNs;
+  window_.models().notes.set({origin, origin + 5}, QStringLiteral("not over the other file"));
+  EXPECT_EQ(QFileInfo(notes).size(), 7);
 }
 
 TEST_F(WindowTest, ShowsATimeAndASpan) {

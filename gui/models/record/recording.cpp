@@ -92,6 +92,10 @@ Result<void> Recording::start(const RecordingPlan& plan) {
   if (sonde.isEmpty())
     return notFound("the program sonde is neither beside sonde-gui nor in PATH: install it");
   output_ = QFileInfo(plan.output.trimmed()).absoluteFilePath();
+  if (!plan.folder.isEmpty() && !QFileInfo(plan.folder).isDir())
+    return Error{ErrorCode::InvalidArgument,
+                 "there is no folder " + plan.folder.toStdString() + ": check its name"};
+  before_ = QFileInfo(output_).lastModified();
   last_.clear();
   QStringList absolute = words;
   absolute[absolute.indexOf(QStringLiteral("-o")) + 1] = output_;
@@ -107,15 +111,20 @@ void Recording::stop() {
 
 QString Recording::trace() const {
   const QString unfinished = output_ + QStringLiteral(".part");
-  return isRunning() && QFileInfo::exists(unfinished) ? unfinished : output_;
+  if (isRunning())
+    return QFileInfo::exists(unfinished) ? unfinished : QString();
+  return output_;
 }
 
 void Recording::end() {
-  const bool isThere = QFileInfo(output_).size() > 0;
-  emit ended(isThere ? output_ : QString(),
-             isThere           ? QString()
-             : last_.isEmpty() ? tr("The recording ended without a trace.")
-                               : last_);
+  const QFileInfo written(output_);
+  const bool isNew = written.size() > 0 && written.lastModified() != before_;
+  QString message;
+  if (program_.exitStatus() != QProcess::NormalExit || program_.exitCode() != 0)
+    message = tr("The job ended with status %1. ").arg(program_.exitCode());
+  if (!isNew)
+    message += last_.isEmpty() ? tr("There is no trace.") : last_;
+  emit ended(isNew ? output_ : QString(), message);
 }
 
 }  // namespace sonde::gui

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 
+#include <QDateTime>
 #include <QObject>
 #include <QProcess>
 #include <QString>
@@ -50,13 +51,14 @@ class Recording : public QObject {
   // Ends the job as Ctrl-C does; the trace is completed.
   void stop();
   [[nodiscard]] bool isRunning() const { return program_.state() != QProcess::NotRunning; }
-  // The trace; while the job runs, the unfinished one.
+  // The trace; while the job runs, the unfinished one, or empty before there is one.
   [[nodiscard]] QString trace() const;
 
  signals:
   // The job, its recorder or a live rule printed this, perhaps several lines.
   void printed(const QString& text);
-  // `trace` is empty if there is none; then `message` says why.
+  // `trace` is empty if this run wrote none; then `message` says why. It also says if the job
+  // failed.
   void ended(const QString& trace, const QString& message);
 
  private:
@@ -64,7 +66,8 @@ class Recording : public QObject {
 
   QProcess program_;
   QString output_;
-  QString last_;  // line of the output
+  QString last_;      // line of the output
+  QDateTime before_;  // when a file of that name was last written; invalid: there was none
 };
 
 }  // namespace sonde::gui

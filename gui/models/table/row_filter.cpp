@@ -29,13 +29,11 @@ bool RowFilter::contains(int row, const QString& text) const {
 }
 
 bool RowFilter::filterAcceptsRow(int row, const QModelIndex& /*parent*/) const {
-  if (part_.rank || !part_.operation.isEmpty()) {
+  if (!part_.isAll()) {
     const auto& rows = static_cast<const ValueTable*>(sourceModel())->rows();
     if (!isOf(rows[static_cast<std::size_t>(row)].place, part_))
       return false;
   }
-  if (!part_.name.isEmpty() && !contains(row, part_.name))
-    return false;
   return std::all_of(
       words_.begin(), words_.end(), [&](const QString& word) { return contains(row, word); });
 }

@@ -18,7 +18,7 @@ class RowFilter : public QSortFilterProxyModel {
 
   // Words that a row must contain in any column, ignoring case.
   void setText(const QString& text);
-  // Leaves out rows of another rank or operation, and those without the name in any column.
+  // Leaves out rows whose place is of another rank, operation or name.
   void setPart(const Focus::Part& part);
 
  protected:

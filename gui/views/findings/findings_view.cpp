@@ -1,7 +1,10 @@
 #include "gui/views/findings/findings_view.h"
 
+#include "analysis/engine/standstill/collective_states.h"
 #include "gui/models/overview/overview_values.h"
+#include "gui/views/findings/collective_pane.h"
 #include "gui/views/table/table_panel.h"
+#include "rules/reporters/report_parts.h"
 
 #include <QCheckBox>
 #include <QHBoxLayout>
@@ -34,7 +37,11 @@ FindingsView::FindingsView(TraceModels& models) : Panel(models) {
   page_->setOpenLinks(false);
   page_->setAccessibleName(tr("The finding in full"));
   halves->addWidget(rows_);
-  halves->addWidget(page_);
+  collectives_ = new CollectivePane;
+  auto* finding = new QSplitter(Qt::Vertical);
+  finding->addWidget(page_);
+  finding->addWidget(collectives_);
+  halves->addWidget(finding);
   halves->setSizes({3000, 2000});
   layout->addWidget(halves, 1);
   page->setFocusProxy(rows_);
@@ -42,6 +49,7 @@ FindingsView::FindingsView(TraceModels& models) : Panel(models) {
   connect(all_, &QCheckBox::toggled, this, &FindingsView::show);
   connect(rows_, &TablePanel::opened, this, &FindingsView::placeWanted);
   connect(rows_, &TablePanel::currentRowChanged, this, &FindingsView::showPage);
+  connect(collectives_, &CollectivePane::placeWanted, this, &FindingsView::placeWanted);
 }
 
 QString FindingsView::page() const {
@@ -53,6 +61,7 @@ void FindingsView::read() {
   shown_.clear();
   table_.show({});
   page_->clear();
+  collectives_->show({});
   ask(models().once.query<readFindings>(), [this](std::shared_ptr<const rules::CheckReport> check) {
     check_ = std::move(check);
     show();
@@ -65,6 +74,7 @@ void FindingsView::show() {
   table_.show(allFindingRows(
       *check_, all_->isChecked() ? ShownFindings::All : ShownFindings::Faults, shown_));
   page_->clear();
+  collectives_->show({});
   const auto fired =
       std::count_if(check_->results.begin(), check_->results.end(), [](const auto& result) {
         return result.counts() && result.outcome.verdict == rules::Verdict::Fired;
@@ -77,7 +87,29 @@ void FindingsView::show() {
 }
 
 void FindingsView::showPage(int row) {
-  page_->setHtml(pageOf(*shown_.at(static_cast<std::size_t>(row))));
+  const rules::CheckResult& result = *shown_.at(static_cast<std::size_t>(row));
+  page_->setHtml(pageOf(result));
+  readCollectives(result);
+}
+
+void FindingsView::readCollectives(const rules::CheckResult& result) {
+  models().analyses.cancel(*collectives_);
+  collectives_->show({});
+  if (result.rule != "hang" || result.outcome.verdict != rules::Verdict::Fired)
+    return;
+  const auto group = result.outcome.evidence.find("group");
+  const std::string name =
+      group == result.outcome.evidence.end() ? std::string() : rules::textOf(group->second);
+  models().analyses.ask(
+      *collectives_,
+      [name](const store::Database& trace) {
+        return engine::standstill::readCollectiveStates(trace, name);
+      },
+      [this](auto states) {
+        // Without them the finding's page still says what was found.
+        if (states)
+          collectives_->show(*std::move(states));
+      });
 }
 
 }  // namespace sonde::gui

@@ -1,4 +1,5 @@
-// The verdicts of all rules, and one of them in full: what was found, the evidence, what to do.
+// The verdicts of all rules, and one of them in full: what was found, the evidence, what to do. For
+// a hang also the ranks' last collectives.
 // Main thread; the models must outlive it.
 #pragma once
 
@@ -13,6 +14,7 @@ class QTextBrowser;
 
 namespace sonde::gui {
 
+class CollectivePane;
 class TablePanel;
 
 class FindingsView : public Panel {
@@ -24,6 +26,7 @@ class FindingsView : public Panel {
   [[nodiscard]] const ValueTable& table() const { return table_; }
   [[nodiscard]] TablePanel& rows() { return *rows_; }
   [[nodiscard]] QString page() const;
+  [[nodiscard]] CollectivePane& collectives() { return *collectives_; }
 
  protected:
   void read() override;
@@ -31,6 +34,7 @@ class FindingsView : public Panel {
  private:
   void show();
   void showPage(int row);
+  void readCollectives(const rules::CheckResult& result);
 
   ValueTable table_{allFindingColumns()};
   std::shared_ptr<const rules::CheckReport> check_;  // nullptr: not read yet
@@ -39,6 +43,7 @@ class FindingsView : public Panel {
   QLabel* state_ = nullptr;
   TablePanel* rows_ = nullptr;
   QTextBrowser* page_ = nullptr;
+  CollectivePane* collectives_ = nullptr;
 };
 
 }  // namespace sonde::gui

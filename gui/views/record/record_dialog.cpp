@@ -57,7 +57,7 @@ RecordDialog::RecordDialog(QWidget* parent) : QDialog(parent) {
   connect(&recording_, &Recording::printed, this, &RecordDialog::append);
   connect(&recording_, &Recording::ended, this, &RecordDialog::end);
   connect(&follow_, &QTimer::timeout, this, [this] {
-    if (follows_->isChecked())
+    if (follows_->isChecked() && !recording_.trace().isEmpty())
       emit openWanted(recording_.trace());
   });
   showRunning();
@@ -156,12 +156,10 @@ QString RecordDialog::state() const {
 void RecordDialog::start() {
   printed_->clear();
   state_->clear();
-  if (const auto started = recording_.start(plan()); !started) {
-    state_->setText(qtext(started.error().message));
-    return;
-  }
   state_->setText(tr("The job runs, and is recorded."));
   follow_.start();
+  if (const auto started = recording_.start(plan()); !started)
+    end({}, qtext(started.error().message));
   showRunning();
 }
 
@@ -178,7 +176,7 @@ void RecordDialog::end(const QString& trace, const QString& message) {
     state_->setText(message);
     return;
   }
-  state_->setText(tr("The job has ended: %1 is open in the window.").arg(trace));
+  state_->setText(message + tr("The job has ended: %1 is open in the window.").arg(trace));
   emit openWanted(trace);
 }
 

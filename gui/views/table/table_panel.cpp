@@ -78,8 +78,11 @@ void TablePanel::buildMenu() {
   auto* only = new QAction(tr("Show only this in all views"), view_);
   connect(only, &QAction::triggered, this, [this] {
     const QModelIndex current = view_->currentIndex();
-    if (current.isValid())
-      emit partWanted(table_.rows().at(static_cast<std::size_t>(rowAt(current))).place);
+    if (!current.isValid())
+      return;
+    const Place& place = table_.rows().at(static_cast<std::size_t>(rowAt(current))).place;
+    if (place.rank || !place.operation.isEmpty() || !place.name.isEmpty())
+      emit partWanted(place);
   });
   view_->addAction(only);
   add(tr("Copy the table as CSV"), toCsv);

@@ -44,7 +44,7 @@ QuestionEditor::QuestionEditor(QWidget* parent) : QWidget(parent) {
   layout->addWidget(error_);
   connect(questions_, &QComboBox::currentIndexChanged, this, [this](int index) {
     showForm(index, {});
-    emit changed();
+    emit questionChosen();
   });
   showForm(0, {});
 }

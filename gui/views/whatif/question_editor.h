@@ -36,7 +36,9 @@ class QuestionEditor : public QWidget {
   [[nodiscard]] QString error() const;
 
  signals:
-  // The user chose another question, or changed a field.
+  // The user chose another question.
+  void questionChosen();
+  // The user changed a field.
   void changed();
 
  private:

@@ -76,6 +76,7 @@ WhatifView::WhatifView(TraceModels& models) : Panel(models) {
   halves->setStretchFactor(1, 1);
   halves->setSizes({360, 1000});
   setContent(halves);
+  connect(&models.document, &TraceDocument::replaced, this, &WhatifView::forget);
   delay_.setSingleShot(true);
   delay_.setInterval(kDelayMs);
   connect(&delay_, &QTimer::timeout, this, &WhatifView::predict);
@@ -108,6 +109,8 @@ QWidget* WhatifView::buildQuestions() {
   });
   connect(list_, &QListWidget::currentRowChanged, this, &WhatifView::showCurrent);
   connect(editor_, &QuestionEditor::changed, this, &WhatifView::edit);
+  // Another question is a change of its own, not another form of the chosen one.
+  connect(editor_, &QuestionEditor::questionChosen, this, [this] { list_->setCurrentRow(-1); });
   return column;
 }
 
@@ -171,14 +174,22 @@ QString WhatifView::command() const {
   return (QStringList(QStringLiteral("sonde whatif")) + traces_ + options()).join(u' ');
 }
 
-void WhatifView::read() {
+// The trace is another one.
+void WhatifView::forget() {
+  delay_.stop();
   trace_.reset();
+  answer_.reset();
+  parts_.clear();
   changes_.clear();
   traces_.clear();
-  for (const QString& path : models().document.paths())
-    traces_ << qtext(shellQuoted(path.toStdString()));
   plan_->reset(false);
   showChanges(-1);
+}
+
+void WhatifView::read() {
+  forget();
+  for (const QString& path : models().document.paths())
+    traces_ << qtext(shellQuoted(path.toStdString()));
   ask(models().once.query<readAsked>(),
       [this](std::shared_ptr<const AskedTrace> trace) { showTrace(std::move(trace)); });
 }

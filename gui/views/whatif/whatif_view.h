@@ -58,6 +58,7 @@ class WhatifView : public Panel {
  private:
   QWidget* buildQuestions();
   QWidget* buildAnswer();
+  void forget();
   void showTrace(std::shared_ptr<const AskedTrace> trace);
   void edit();
   void showCurrent();

@@ -76,7 +76,7 @@ void FocusBar::show() {
   operation_->setVisible(!part.operation.isEmpty());
   operation_->setText(tr("%1  ×").arg(fontMetrics().elidedText(
       part.operation, Qt::ElideMiddle, kMostLetters * fontMetrics().averageCharWidth())));
-  if (!typing_->isActive())
+  if (!typing_->isActive() && name_->text() != part.name)
     name_->setText(part.name);
 }
 

@@ -83,6 +83,16 @@ TEST_F(WhatifViewTest, SliderAsksAtOnce) {
   EXPECT_LT(view().answer()->predictedNs, before);
 }
 
+TEST_F(WhatifViewTest, AnotherQuestionIsAnotherChange) {
+  addScale(QStringLiteral("name:conv1"), QStringLiteral("0.5"));
+  view().editor().choose(QStringLiteral("remove"));
+  view().editor().field(QStringLiteral("SEL")).setText(QStringLiteral("name:layer1"));
+  view().addEdited();
+  settle();
+  EXPECT_EQ(view().options(), (QStringList{"--scale name:conv1=0.5", "--remove name:layer1"}));
+  EXPECT_TRUE(view().answer());
+}
+
 TEST_F(WhatifViewTest, ReportsWhatItCannotAnswerAndGoesOn) {
   addScale(QStringLiteral("name:nothing*"), QStringLiteral("0.5"));
   EXPECT_FALSE(view().answer());

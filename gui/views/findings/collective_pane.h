@@ -1,0 +1,34 @@
+// Below a finding that a job hangs: which rank did which collective, and what the colours mean.
+// Main thread.
+#pragma once
+
+#include "gui/models/findings/collective_matrix.h"
+
+#include <QWidget>
+
+class QLabel;
+class QTableView;
+
+namespace sonde::gui {
+
+class CollectivePane : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit CollectivePane(QWidget* parent = nullptr);
+
+  // Hides it if there is nothing to show. Scrolls to the newest collective.
+  void show(std::optional<CollectiveMatrix::States> states);
+  [[nodiscard]] const CollectiveMatrix& matrix() const { return matrix_; }
+  [[nodiscard]] QTableView& view() { return *view_; }
+
+ signals:
+  void placeWanted(const sonde::gui::Place& place);
+
+ private:
+  CollectiveMatrix matrix_;
+  QLabel* title_ = nullptr;
+  QTableView* view_ = nullptr;
+};
+
+}  // namespace sonde::gui
