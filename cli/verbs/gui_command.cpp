@@ -31,7 +31,7 @@ class GuiCommand : public Command {
     app.add_option("--at", at_, "time to show since the begin: 1.5s, or a span 1.2s..1.5s")
         ->type_name("TIME");
     app.add_option("--select", select_, "select the first event with this text in its name")
-        ->type_name("TEXT");
+        ->type_name("NAME");
     app.add_option("--screenshot", screenshot_, "write this PNG and exit; needs no display")
         ->type_name("PNG");
     app.add_option("--size", size_, "window size in pixels, as in 1920x1080")->type_name("WxH");

@@ -78,7 +78,7 @@ void declare(CLI::App& app, Words& words) {
   app.add_option("--at", words.at, "Time to show since the begin: 1.5s, or a span 1.2s..1.5s")
       ->type_name("TIME");
   app.add_option("--select", words.select, "Select the first event with this text in its name")
-      ->type_name("TEXT");
+      ->type_name("NAME");
   app.add_option("--size", words.size, "Window size in pixels (default 1440x900)")
       ->type_name("WxH");
   app.add_option("--theme", words.theme, "Theme: system, light or dark")->type_name("THEME");

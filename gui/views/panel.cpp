@@ -17,6 +17,8 @@ Panel::Panel(TraceModels& models, QWidget* parent) : QWidget(parent), models_(mo
   message_->setMargin(24);
   message_->setObjectName(QStringLiteral("message"));
   layers_->addWidget(message_);
+  setMinimumSize(
+      1, 1);  // a view that needs more room is cut; the window keeps the size that it is given
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
   showNoTrace();
