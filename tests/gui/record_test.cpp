@@ -64,6 +64,11 @@ TEST_F(RecordTest, TellsAnOldTraceFromItsOwn) {
   plan.rules = file("no-such-rules.toml");
   files_.recorder().setPlan(plan);
   files_.recorder().start();
+  EXPECT_FALSE(files_.recorder().isRunning());
+  EXPECT_TRUE(files_.recorder().state().contains(QLatin1String("exists")));
+  plan.replaces = true;
+  files_.recorder().setPlan(plan);
+  files_.recorder().start();
   waitForEnd();
   EXPECT_EQ(window_.models().document.state(), TraceDocument::State::Empty);
   EXPECT_TRUE(files_.recorder().state().contains(QLatin1String("no-such-rules.toml")))
@@ -102,11 +107,12 @@ TEST(RecordingPlan, HasTheWordsOfTheLauncher) {
   plan.sources = QStringList{"stack", "io"};
   plan.torchOperators = QStringLiteral("names");
   plan.rules = QStringLiteral("rules.toml");
+  plan.replaces = true;
   plan.stopsOnFinding = true;
   const auto words = plan.words();
   ASSERT_TRUE(words);
   EXPECT_EQ(words->join(u' '),
-            "run -f -o out.sonde --sources +stack,+io --torch-operators names --rules rules.toml "
+            "run -o out.sonde -f --sources +stack,+io --torch-operators names --rules rules.toml "
             "--on-fire stop -- python3 train.py a b");
 }
 

@@ -48,7 +48,9 @@ Result<QStringList> RecordingPlan::words() const {
     return wrong("give the command that starts the training, such as python3 train.py");
   if (output.trimmed().isEmpty())
     return wrong("give a file for the trace");
-  QStringList words{"run", "-f", "-o", output.trimmed()};
+  QStringList words{"run", "-o", output.trimmed()};
+  if (replaces)
+    words << "-f";
   if (!sources.isEmpty())
     words << "--sources" << QStringLiteral("+") + sources.join(QStringLiteral(",+"));
   if (!torchOperators.isEmpty())
@@ -95,6 +97,9 @@ Result<void> Recording::start(const RecordingPlan& plan) {
   if (!plan.folder.isEmpty() && !QFileInfo(plan.folder).isDir())
     return Error{ErrorCode::InvalidArgument,
                  "there is no folder " + plan.folder.toStdString() + ": check its name"};
+  if (!plan.replaces && QFileInfo::exists(output_))
+    return Error{ErrorCode::InvalidArgument,
+                 output_.toStdString() + " exists: give another name, or allow to replace it"};
   before_ = QFileInfo(output_).lastModified();
   last_.clear();
   QStringList absolute = words;

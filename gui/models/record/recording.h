@@ -28,6 +28,7 @@ struct RecordingPlan {
   QStringList sources;          // of optionalSources()
   QString torchOperators;       // empty, "names" or "shapes"
   QString rules;                // a file; empty: the run is not judged
+  bool replaces = false;        // an existing trace of that name
   bool stopsOnFinding = false;  // a finding of severity error ends the job
 
   // The words of `sonde run`. InvalidArgument: there is no command, or no output, or
@@ -45,8 +46,8 @@ class Recording : public QObject {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // InvalidArgument: as RecordingPlan::words(). NotFound: there is no program `sonde`. Requires: it
-  // does not run.
+  // InvalidArgument: as RecordingPlan::words(), or the trace exists and may not be replaced.
+  // NotFound: there is no program `sonde`. Requires: it does not run.
   [[nodiscard]] Result<void> start(const RecordingPlan& plan);
   // Ends the job as Ctrl-C does; the trace is completed.
   void stop();

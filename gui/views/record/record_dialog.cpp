@@ -78,6 +78,8 @@ QWidget* RecordDialog::buildForm() {
   rows->addRow(tr("&Command"), command_);
   rows->addRow(tr("&Folder"), folder_);
   rows->addRow(tr("&Trace"), fileLine(output_, true));
+  replaces_ = new QCheckBox(tr("replace the trace if it exists"));
+  rows->addRow(QString(), replaces_);
   auto* also = new QWidget;
   auto* column = new QVBoxLayout(also);
   column->setContentsMargins(0, 0, 0, 0);
@@ -128,6 +130,7 @@ RecordingPlan RecordDialog::plan() const {
   plan.torchOperators = operators_->currentData().toString();
   plan.rules = rules_->text();
   plan.stopsOnFinding = stops_->isChecked();
+  plan.replaces = replaces_->isChecked();
   for (std::size_t at = 0; at < sources_.size(); ++at)
     if (sources_[at]->isChecked())
       plan.sources << QLatin1String(optionalSources()[at].name);
@@ -141,6 +144,7 @@ void RecordDialog::setPlan(const RecordingPlan& plan) {
   operators_->setCurrentIndex(operators_->findData(plan.torchOperators));
   rules_->setText(plan.rules);
   stops_->setChecked(plan.stopsOnFinding);
+  replaces_->setChecked(plan.replaces);
   for (std::size_t at = 0; at < sources_.size(); ++at)
     sources_[at]->setChecked(plan.sources.contains(QLatin1String(optionalSources()[at].name)));
 }

@@ -54,6 +54,7 @@ class RecordDialog : public QDialog {
   QLineEdit* output_ = nullptr;
   QLineEdit* rules_ = nullptr;
   QComboBox* operators_ = nullptr;
+  QCheckBox* replaces_ = nullptr;
   QCheckBox* stops_ = nullptr;
   QCheckBox* follows_ = nullptr;
   std::vector<QCheckBox*> sources_;  // in the order of optionalSources()
