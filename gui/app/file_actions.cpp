@@ -8,17 +8,25 @@
 #include "gui/views/record/record_dialog.h"
 #include "gui/views/window/welcome_page.h"
 
+#include <QAbstractButton>
+#include <QBuffer>
 #include <QCoreApplication>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QFuture>
+#include <QMessageBox>
 #include <QPainter>
+#include <QPromise>
+#include <QPushButton>
+#include <QSaveFile>
 #include <QStatusBar>
 #include <QSvgGenerator>
+#include <QThreadPool>
+
+#include <memory>
 
 namespace sonde::gui {
 namespace {
-
-constexpr int kMessageMs = 10'000;
 
 // Installed with Sonde; empty: it is not there.
 QString examplePath() {
@@ -27,18 +35,14 @@ QString examplePath() {
   return QFileInfo::exists(path) ? QFileInfo(path).canonicalFilePath() : QString();
 }
 
-bool drawSvg(QWidget& widget, const QString& path) {
+void drawSvg(QWidget& widget, QIODevice& file) {
   QSvgGenerator generator;
-  generator.setFileName(path);
+  generator.setOutputDevice(&file);
   generator.setSize(widget.size());
   generator.setViewBox(widget.rect());
   generator.setTitle(QStringLiteral("Sonde"));
-  QPainter painter;
-  if (!painter.begin(&generator))
-    return false;
+  QPainter painter(&generator);
   widget.render(&painter);
-  painter.end();
-  return QFileInfo(path).size() > 0;
 }
 
 }  // namespace
@@ -70,11 +74,59 @@ void FileActions::choose() {
 RecordDialog& FileActions::recorder() {
   if (recorder_ == nullptr) {
     recorder_ = new RecordDialog(&window_);
-    connect(recorder_, &RecordDialog::openWanted, &window_, [this](const QString& trace) {
-      window_.open({trace});
-    });
+    connectRecorder();
   }
   return *recorder_;
+}
+
+void FileActions::connectRecorder() {
+  connect(recorder_, &RecordDialog::started, this, [this] {
+    shown_ = window_.models().document.paths();
+    isFollowed_ = false;
+  });
+  connect(recorder_, &RecordDialog::grown, this, [this](const QString& unfinished) {
+    if (window_.models().document.settled())
+      showRecording(unfinished);
+  });
+  connect(recorder_, &RecordDialog::recorded, this, &FileActions::showRecording);
+  connect(recorder_, &RecordDialog::openWanted, &window_, [this](const QString& trace) {
+    window_.open({trace});
+  });
+}
+
+void FileActions::showRecording(const QString& trace) {
+  TraceDocument& document = window_.models().document;
+  if (document.paths() != shown_)
+    return;
+  shown_ = QStringList(trace);
+  if (isFollowed_ && document.ready())
+    document.follow(shown_);
+  else
+    window_.open(shown_);
+  isFollowed_ = true;
+}
+
+bool FileActions::mayClose() {
+  if (recorder_ == nullptr || !recorder_->isRunning())
+    return true;
+  QMessageBox question(QMessageBox::Question,
+                       tr("A training is being recorded"),
+                       tr("Closing the window ends the training. End it?"),
+                       QMessageBox::NoButton,
+                       &window_);
+  question.setInformativeText(tr("The trace of what was recorded until then is completed first."));
+  const QAbstractButton* const end =
+      question.addButton(tr("&End the training and close"), QMessageBox::DestructiveRole);
+  question.setDefaultButton(question.addButton(tr("&Go on"), QMessageBox::RejectRole));
+  question.exec();
+  if (question.clickedButton() != end)
+    return false;
+  if (!recorder_->isRunning())
+    return true;
+  connect(recorder_, &RecordDialog::ended, &window_, &QWidget::close);
+  recorder_->stop();
+  window_.statusBar()->showMessage(tr("The trace is completed; the window closes then"));
+  return false;
 }
 
 void FileActions::record() {
@@ -91,20 +143,21 @@ void FileActions::savePicture() {
   if (path.isEmpty())
     return;
   const QString fault = drawWidget(view, path);
-  window_.statusBar()->showMessage(fault.isEmpty() ? tr("Saved %1").arg(path) : fault, kMessageMs);
+  window_.tell(fault.isEmpty() ? tr("Saved %1").arg(path) : fault);
 }
 
 void FileActions::saveSpan() {
   const std::optional<Area> area = window_.models().view.area();
   if (!area) {
-    window_.statusBar()->showMessage(tr("Select a span in the timeline first: drag, or R"),
-                                     kMessageMs);
+    window_.tell(tr("Select a span in the timeline first: drag, or R"));
     return;
   }
-  const QString path = QFileDialog::getSaveFileName(&window_,
-                                                    tr("Save the selected span as a trace"),
-                                                    QStringLiteral("part.sonde"),
-                                                    tr("Sonde traces (*.sonde)"));
+  QString path = QFileDialog::getSaveFileName(&window_,
+                                              tr("Save the selected span as a trace"),
+                                              QStringLiteral("part.sonde"),
+                                              tr("Sonde traces (*.sonde)"));
+  if (!path.isEmpty() && QFileInfo(path).suffix().isEmpty())
+    path += QLatin1String(".sonde");
   // Meanwhile another trace may have been opened.
   if (!path.isEmpty() && window_.models().view.area() == area)
     writeSpan(area->span, path);
@@ -119,20 +172,30 @@ void FileActions::writeSpan(const Span& span, const QString& path) {
   options.time =
       engine::trim::KeptTime{span.beginNs - skeleton.originNs, span.endNs - skeleton.originNs};
   window_.statusBar()->showMessage(tr("Writing %1…").arg(path));
-  window_.models().analyses.ask(
-      *this,
-      [options](const store::Database&) { return engine::trim::trim(options); },
-      [this, path](const Result<void>& written) {
-        window_.statusBar()->showMessage(
-            written ? tr("Saved %1").arg(path) : qtext(written.error().message), kMessageMs);
-      });
+  // Not through Analyses: it goes on when another trace is opened.
+  const auto writing = std::make_shared<QPromise<Result<void>>>();
+  writing->future().then(this, [this, path](const Result<void>& written) {
+    window_.tell(written ? tr("Saved %1").arg(path) : qtext(written.error().message));
+  });
+  QThreadPool::globalInstance()->start([writing, options] {
+    writing->start();
+    writing->addResult(engine::trim::trim(options));
+    writing->finish();
+  });
 }
 
 QString drawWidget(QWidget& widget, const QString& path) {
-  const bool isSvg = path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
-  const bool isWritten = isSvg ? drawSvg(widget, path) : widget.grab().save(path, "PNG");
-  return isWritten ? QString()
-                   : FileActions::tr("%1 could not be written: choose another folder").arg(path);
+  QBuffer drawn;
+  drawn.open(QIODevice::WriteOnly);
+  if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
+    drawSvg(widget, drawn);
+  else
+    widget.grab().save(&drawn, "PNG");
+  QSaveFile file(path);  // a full disk leaves no part of a picture
+  if (file.open(QIODevice::WriteOnly) && file.write(drawn.data()) == drawn.size() && file.commit())
+    return {};
+  return FileActions::tr("%1 could not be written (%2): choose another folder")
+      .arg(path, file.errorString());
 }
 
 }  // namespace sonde::gui

@@ -1,12 +1,12 @@
-// Opens and saves files for the main window: chosen traces, pictures of views,
-// parts of a trace. Main
-// thread; a part of the window.
+// Opens, records and saves files for the main window: chosen traces, pictures of views, parts of a
+// trace. Main thread; a part of the window.
 #pragma once
 
 #include "gui/models/view_state.h"
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 class QWidget;
 
@@ -28,6 +28,9 @@ class FileActions : public QObject {
   void buildWelcome();
   // Shows the dialog that records a training, beside the window.
   void record();
+  // Ends a training that is being recorded if the user agrees, and closes the window once its trace
+  // is complete. Returns whether the window may close now.
+  [[nodiscard]] bool mayClose();
   [[nodiscard]] RecordDialog& recorder();
   // Asks for a file, and draws the view in front there.
   void savePicture();
@@ -38,9 +41,16 @@ class FileActions : public QObject {
   void writeSpan(const Span& span, const QString& path);
 
  private:
+  void connectRecorder();
+  // Shows the present state of a recording, unless the user has gone on to another trace.
+  void showRecording(const QString& trace);
+
   MainWindow& window_;
   WelcomePage* welcome_ = nullptr;
   RecordDialog* recorder_ = nullptr;  // made when it is first wanted
+  // The trace in the window that the recording may replace: the one from before, then its own.
+  QStringList shown_;
+  bool isFollowed_ = false;  // its own
 };
 
 // Draws the widget as PNG or, if the name ends so, as SVG. Returns what went wrong; empty: nothing.

@@ -8,11 +8,9 @@
 #include "gui/app/screenshot.h"
 #include "gui/app/session.h"
 #include "gui/trace/trace_import.h"
-#include "gui/views/theme.h"
 
 #include <QApplication>
 #include <QRawFont>
-#include <QStyleFactory>
 
 #include <fmt/format.h>
 
@@ -20,6 +18,7 @@
 
 namespace {
 
+using sonde::gui::Look;
 using sonde::gui::MainWindow;
 using sonde::gui::Options;
 
@@ -68,15 +67,6 @@ void onlyErrors(QtMsgType type, const QMessageLogContext& /*context*/, const QSt
     fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
 }
 
-// Makes pictures the same on every machine: Qt's own style, and a palette if the desktop has none.
-void chooseLook(const Options& options) {
-  const bool picture = !options.screenshot.isEmpty();
-  if (!picture && options.theme == Options::Theme::System)
-    return;
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
-  QApplication::setPalette(sonde::gui::plainPalette(options.theme == Options::Theme::Dark));
-}
-
 // Fontconfig names families even if it has no font file. Qt then uses a font without a table of
 // characters, and draws a box for each letter.
 bool canDrawText() {
@@ -109,12 +99,14 @@ int run(QApplication& application, const Options& options) {
   }
   if (!options.picture.isEmpty())
     return sonde::gui::drawPicture(options.picture, options.screenshot);
-  chooseLook(options);
   QApplication::setWindowIcon(sonde::gui::programIcon());
   MainWindow window;
   window.resize(1440, 900);
-  if (options.screenshot.isEmpty())
+  const bool isPicture = !options.screenshot.isEmpty();
+  if (!isPicture)
     window.session().start();
+  // Pictures are the same on every machine.
+  sonde::gui::applyLook(options.look.value_or(isPicture ? Look::Light : window.session().look()));
   if (options.size)
     window.resize(*options.size);
   window.showView(options.view);

@@ -1,5 +1,6 @@
 #include "gui/app/main_window.h"
 
+#include "gui/app/details_docks.h"
 #include "gui/app/file_actions.h"
 #include "gui/app/session.h"
 #include "gui/app/view_list.h"
@@ -8,14 +9,12 @@
 #include "gui/views/timeline_panel.h"
 #include "gui/views/timeline_view.h"
 
+#include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
-#include <QHeaderView>
 #include <QMimeData>
 #include <QStatusBar>
-#include <QTableView>
-#include <QTreeView>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -31,8 +30,7 @@ MainWindow::MainWindow() {
   setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
   buildViews();
   buildStatusBar();
-  buildDetails();
-  buildSpan();
+  details_ = new DetailsDocks(*this, models_);
   session_ = new Session(*this);
   files_ = new FileActions(*this);
   files_->buildWelcome();
@@ -75,6 +73,7 @@ QDockWidget* MainWindow::addView(const ViewInfo& info) {
     panel->setAccessibleName(tr(info.title));
     connect(panel, &Panel::placeWanted, this, &MainWindow::showPlace);
     connect(panel, &Panel::viewWanted, this, &MainWindow::showView);
+    connect(panel, &Panel::refused, this, &MainWindow::tell);
     connect(dock, &QDockWidget::visibilityChanged, panel, &Panel::setShown);
     dock->setWidget(panel);
   }
@@ -102,43 +101,6 @@ void MainWindow::buildStatusBar() {
   statusBar()->setSizeGripEnabled(false);
 }
 
-void MainWindow::buildDetails() {
-  detailsTree_ = new QTreeView;
-  detailsTree_->setModel(&details_);
-  detailsTree_->setUniformRowHeights(true);
-  detailsTree_->setAlternatingRowColors(true);
-  detailsTree_->setIndentation(12);
-  detailsTree_->header()->setSectionResizeMode(0, QHeaderView::Interactive);
-  detailsTree_->header()->resizeSection(0, 160);
-  detailsTree_->header()->setStretchLastSection(true);
-  detailsDock_ = new QDockWidget(tr("Details"));
-  detailsDock_->setObjectName(QStringLiteral("details"));
-  detailsDock_->setWidget(detailsTree_);
-  addDockWidget(Qt::RightDockWidgetArea, detailsDock_);
-  resizeDocks({detailsDock_}, {430}, Qt::Horizontal);
-  detailsDock_->hide();
-}
-
-void MainWindow::buildSpan() {
-  spanTable_ = new QTableView;
-  spanTable_->setModel(&span_);
-  spanTable_->setSortingEnabled(true);
-  spanTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
-  spanTable_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  spanTable_->setAlternatingRowColors(true);
-  spanTable_->setShowGrid(false);
-  spanTable_->verticalHeader()->hide();
-  spanTable_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
-  spanTable_->horizontalHeader()->setSectionResizeMode(SpanModel::Name, QHeaderView::Stretch);
-  spanTable_->horizontalHeader()->resizeSection(SpanModel::What, 160);
-  spanDock_ = new QDockWidget(tr("Selected span"));
-  spanDock_->setObjectName(QStringLiteral("span"));
-  spanDock_->setWidget(spanTable_);
-  addDockWidget(Qt::BottomDockWidgetArea, spanDock_);
-  resizeDocks({spanDock_}, {200}, Qt::Vertical);
-  spanDock_->hide();
-}
-
 void MainWindow::connectModel() {
   connect(&models_.document, &TraceDocument::opened, this, [this] {
     everOpened_ = true;
@@ -153,28 +115,26 @@ void MainWindow::connectModel() {
           [this](const QString& step, double share) {
             statusBar()->showMessage(tr("Opening… %1 %: %2").arg(int(100 * share)).arg(step));
           });
-  connect(&models_.notes, &Notes::failed, this, [this](const QString& message) {
-    statusBar()->showMessage(message, 10'000);
-  });
+  connect(&models_.notes, &Notes::failed, this, &MainWindow::tell);
   connect(&models_.document, &TraceDocument::replaced, this, [this] {
     statusBar()->clearMessage();
     models_.history.clear();
     showTitle();
   });
-  connect(&models_.document, &TraceDocument::failed, this, [this](const QString& message) {
-    statusBar()->showMessage(message, 10'000);
-  });
-  connect(&models_.selection, &Selection::detailsChanged, this, &MainWindow::showDetails);
-  connect(&models_.selection, &Selection::changed, this, [this] {
-    if (!models_.selection.ref()) {
-      details_.clear();
-      detailsDock_->hide();
-    }
+  connect(&models_.document, &TraceDocument::failed, this, &MainWindow::tell);
+  connect(&models_.selection, &Selection::detailsChanged, this, [this](bool moved) {
+    if (moved)
+      timeline().bringIntoView(models_.selection.details()->event);
     showSelectionText();
   });
-  connect(&models_.totals, &SpanTotals::changed, this, &MainWindow::showSpan);
+  connect(&models_.selection, &Selection::changed, this, &MainWindow::showSelectionText);
   connect(&models_.view, &ViewState::areaChanged, this, &MainWindow::showSelectionText);
   connect(&timeline(), &TimelineView::hovered, hoverText_, &QLabel::setText);
+}
+
+void MainWindow::tell(const QString& message) {
+  constexpr int kMs = 10'000;
+  statusBar()->showMessage(message, kMs);
 }
 
 TimelineView& MainWindow::timeline() {
@@ -280,9 +240,6 @@ void MainWindow::scrollToRank(std::int64_t rank) {
 }
 
 void MainWindow::open(const QStringList& paths) {
-  details_.clear();
-  detailsDock_->hide();
-  spanDock_->hide();
   models_.focus.clear();
   models_.document.open(paths);
   showTitle();
@@ -300,37 +257,6 @@ void MainWindow::showTitle() {
   if (models_.document.skeleton().replayed)
     title += tr(" (times of a replay)");
   setWindowTitle(names.isEmpty() ? title : title + QStringLiteral(" – Sonde"));
-}
-
-void MainWindow::showDetails(bool moved) {
-  details_.show(models_.selection.details()->sections);
-  detailsTree_->expandAll();
-  for (int row = 0; row < details_.rowCount({}); ++row)
-    detailsTree_->setFirstColumnSpanned(row, {}, true);
-  if (detailsWanted_)
-    detailsDock_->show();
-  if (moved)
-    timeline().bringIntoView(models_.selection.details()->event);
-  showSelectionText();
-}
-
-void MainWindow::toggleDetails() {
-  detailsWanted_ = !detailsWanted_;
-  detailsDock_->setVisible(detailsWanted_ && models_.selection.details().has_value());
-  spanDock_->setVisible(detailsWanted_ && !models_.totals.rows().empty());
-}
-
-void MainWindow::showSpan() {
-  const auto& area = models_.view.area();
-  if (!area || models_.totals.rows().empty()) {
-    spanDock_->hide();
-    return;
-  }
-  span_.show(models_.totals.rows(), area->span.durNs());
-  spanTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
-  spanDock_->setWindowTitle(tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs())));
-  if (detailsWanted_)
-    spanDock_->show();
 }
 
 void MainWindow::showSelectionText() {
@@ -351,6 +277,10 @@ void MainWindow::showSelectionText() {
   if (parts.isEmpty() || !models_.selection.ref())
     parts << tr("? for keys");
   selectionText_->setText(parts.join(QStringLiteral("   ·   ")));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  event->setAccepted(files_->mayClose());
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

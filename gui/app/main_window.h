@@ -2,8 +2,6 @@
 // the selected span. Owns them and the models; wires them to each other. Main thread.
 #pragma once
 
-#include "gui/models/details_model.h"
-#include "gui/models/span_model.h"
 #include "gui/models/table/value_table.h"
 #include "gui/models/trace_models.h"
 
@@ -14,11 +12,10 @@
 #include <QStringList>
 
 class QDockWidget;
-class QTableView;
-class QTreeView;
 
 namespace sonde::gui {
 
+class DetailsDocks;
 class FileActions;
 class Panel;
 class TimelinePanel;
@@ -41,6 +38,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] bool everOpened() const { return everOpened_; }
   [[nodiscard]] TraceModels& models() { return models_; }
   [[nodiscard]] Session& session() { return *session_; }
+  [[nodiscard]] FileActions& files() { return *files_; }
   [[nodiscard]] TimelineView& timeline();
   // Brings a view to the front. Requires: `word` is one of view_list.h.
   void showView(const QString& word);
@@ -51,8 +49,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QWidget& viewInFront();
   // All views in the same tabs.
   void resetLayout();
-  // Shows or hides the details of the selection and the totals of the span.
-  void toggleDetails();
+  [[nodiscard]] DetailsDocks& details() { return *details_; }
+  // Shows a line in the status bar for a while.
+  void tell(const QString& message);
   // Shows a span of time since the begin of the trace, and selects it; of a moment, the time
   // around, with a mark. Requires: a trace is open.
   void showTime(const Span& sinceBegin);
@@ -62,6 +61,7 @@ class MainWindow : public QMainWindow {
   void showPlace(const Place& place);
 
  protected:
+  void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -69,33 +69,23 @@ class MainWindow : public QMainWindow {
   void buildViews();
   void buildStatusBar();
   QDockWidget* addView(const ViewInfo& info);
-  void buildDetails();
-  void buildSpan();
   void connectModel();
   [[nodiscard]] std::int64_t aroundMoment() const;
   void scrollToRank(std::int64_t rank);
   void showTitle();
-  void showDetails(bool moved);
-  void showSpan();
   void showSelectionText();
 
   TraceModels models_;
-  DetailsModel details_;
-  SpanModel span_;
   QHash<QString, QDockWidget*> views_;  // by word
   QSet<QString> inFront_;               // words of views that the user sees
   TimelinePanel* timeline_ = nullptr;
   Session* session_ = nullptr;
   FileActions* files_ = nullptr;
   WindowMenus* menus_ = nullptr;
-  QDockWidget* detailsDock_ = nullptr;
-  QDockWidget* spanDock_ = nullptr;
-  QTreeView* detailsTree_ = nullptr;
-  QTableView* spanTable_ = nullptr;
+  DetailsDocks* details_ = nullptr;
   QLabel* hoverText_ = nullptr;
   QLabel* selectionText_ = nullptr;
   bool everOpened_ = false;
-  bool detailsWanted_ = true;  // toggled with Q
 };
 
 }  // namespace sonde::gui

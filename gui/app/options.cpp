@@ -61,7 +61,7 @@ struct Words {
   std::string at;
   std::string select;
   std::string size;
-  std::string theme = "system";
+  std::string theme;
 };
 
 void declare(CLI::App& app, Words& words) {
@@ -120,11 +120,9 @@ Result<Options> optionsOf(const Words& words) {
                              words.size,
                              kMinPixels,
                              kMaxPixels));
-  if (words.theme != "system" && words.theme != "light" && words.theme != "dark")
+  options.look = lookOf(QString::fromStdString(words.theme));
+  if (!options.look && !words.theme.empty())
     return wrong(fmt::format("there is no theme '{}': use system, light or dark", words.theme));
-  options.theme = words.theme == "dark"    ? Options::Theme::Dark
-                  : words.theme == "light" ? Options::Theme::Light
-                                           : Options::Theme::System;
   for (const std::string& trace : words.traces)
     options.traces << QString::fromStdString(trace);
   options.screenshot = QString::fromStdString(words.screenshot);

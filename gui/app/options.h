@@ -1,6 +1,7 @@
 // The command line of sonde-gui. A plain value; any thread.
 #pragma once
 
+#include "gui/app/look.h"
 #include "gui/models/view_state.h"
 
 #include <QSize>
@@ -12,7 +13,6 @@
 namespace sonde::gui {
 
 struct Options {
-  enum class Theme { System, Light, Dark };
   QStringList traces;
   QString screenshot;  // a PNG to write instead of showing a window; empty: show it
   QString picture;     // an SVG to write as PNG, instead of a trace
@@ -21,7 +21,7 @@ struct Options {
   std::optional<Span> at;
   QString select;             // a part of the name of the event to select; empty: none
   std::optional<QSize> size;  // of the window in pixels
-  Theme theme = Theme::System;
+  std::optional<Look> look;   // not given: the user's last choice
 };
 
 // The result of reading the command line.

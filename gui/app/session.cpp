@@ -18,6 +18,7 @@ constexpr QLatin1String kRecent("recent");
 constexpr QLatin1String kGeometry("window/geometry");
 constexpr QLatin1String kState("window/docks");
 constexpr QLatin1String kLayouts("layouts");
+constexpr QLatin1String kLook("look");
 
 }  // namespace
 
@@ -68,6 +69,15 @@ void Session::remember(const QStringList& paths) {
     kept << QVariant(each);
   QSettings().setValue(kRecent, kept);
   emit recentChanged();
+}
+
+Look Session::look() const {
+  return lookOf(QSettings().value(kLook).toString()).value_or(Look::System);
+}
+
+void Session::chooseLook(Look look) {
+  QSettings().setValue(kLook, wordOf(look));
+  applyLook(look);
 }
 
 QStringList Session::layouts() const {

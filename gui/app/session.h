@@ -2,6 +2,8 @@
 // last jobs. Uses QSettings. Main thread; a part of the window.
 #pragma once
 
+#include "gui/app/look.h"
+
 #include <QList>
 #include <QObject>
 #include <QString>
@@ -24,6 +26,10 @@ class Session : public QObject {
   // The last jobs that were opened, the latest first, without those whose files are gone.
   [[nodiscard]] QList<QStringList> recent() const;
   void remember(const QStringList& paths);
+
+  // The colours that the user chose last.
+  [[nodiscard]] Look look() const;
+  void chooseLook(Look look);
 
   // By name.
   [[nodiscard]] QStringList layouts() const;

@@ -1,5 +1,6 @@
 #include "gui/app/window_menus.h"
 
+#include "gui/app/details_docks.h"
 #include "gui/app/file_actions.h"
 #include "gui/app/main_window.h"
 #include "gui/app/session.h"
@@ -112,7 +113,7 @@ void WindowMenus::buildView() {
     })->setStatusTip(tr(info.purpose));
   }
   menu->addSeparator();
-  addToTimeline(menu, tr("&Details and totals"), {Qt::Key_Q}, [this] { window_.toggleDetails(); });
+  addToTimeline(menu, tr("&Details and totals"), {Qt::Key_Q}, [this] { window_.details().toggle(); });
   addToTimeline(
       menu, tr("&Colours by kind or name"), {Qt::Key_C}, [this] { timeline_.toggleColors(); });
   addToTimeline(
@@ -122,10 +123,20 @@ void WindowMenus::buildView() {
     graph->showInTimeline(!graph->isInTimeline());
   });
   menu->addSeparator();
+  buildThemes(menu->addMenu(tr("&Theme")));
   add(menu, tr("&All views as tabs again"), {}, [this] { window_.resetLayout(); });
   add(menu, tr("&Save the layout…"), {}, [this] { saveLayout(); });
   layouts_ = menu->addMenu(tr("Saved &layouts"));
   connect(layouts_, &QMenu::aboutToShow, this, &WindowMenus::showLayouts);
+}
+
+void WindowMenus::buildThemes(QMenu* menu) {
+  const auto choose = [this](Look look) {
+    return [this, look] { window_.session().chooseLook(look); };
+  };
+  add(menu, tr("Theme of the &desktop"), {}, choose(Look::System));
+  add(menu, tr("&Light theme"), {}, choose(Look::Light));
+  add(menu, tr("Da&rk theme"), {}, choose(Look::Dark));
 }
 
 void WindowMenus::buildGo() {

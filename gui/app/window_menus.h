@@ -46,6 +46,7 @@ class WindowMenus : public QObject {
                          const std::function<void()>& run);
   void buildFile();
   void buildView();
+  void buildThemes(QMenu* menu);
   void buildGo();
   void buildHelp();
   void buildToolBar();

@@ -12,14 +12,19 @@ namespace {
 constexpr QLatin1String kBegin("begin_ns");  // since the begin of the trace
 constexpr QLatin1String kEnd("end_ns");
 constexpr QLatin1String kText("text");
+constexpr QLatin1String kUnfinished(".part");
 
 }  // namespace
 
 Notes::Notes(TraceDocument& document, ViewState& view) : document_(document), view_(view) {}
 
 QString Notes::file() const {
-  return document_.paths().isEmpty() ? QString()
-                                     : document_.paths().front() + QLatin1String(".notes.json");
+  if (document_.paths().isEmpty())
+    return {};
+  QString trace = document_.paths().front();
+  if (trace.endsWith(kUnfinished))
+    trace.chop(kUnfinished.size());
+  return trace + QLatin1String(".notes.json");
 }
 
 void Notes::load() {

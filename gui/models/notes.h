@@ -17,8 +17,8 @@ class Notes : public QObject {
   // Requires: both outlive it.
   Notes(TraceDocument& document, ViewState& view);
 
-  // The file of the notes: that of the first trace with ".notes.json" behind its name. Empty: no
-  // trace is open.
+  // The file of the notes: that of the first trace with ".notes.json" behind its name. That of an
+  // unfinished recording is already that of the finished one. Empty: no trace is open.
   [[nodiscard]] QString file() const;
   // Marks the notes of the open trace. Requires: a trace is open, and its view was reset.
   void load();

@@ -6,6 +6,7 @@
 
 #include "gui/trace/query_worker.h"
 #include "gui/trace/trace_data.h"
+#include "gui/trace/trace_import.h"
 
 #include <QObject>
 #include <QString>
@@ -26,6 +27,11 @@ class TraceDocument : public QObject {
   explicit TraceDocument(QObject* parent = nullptr);
 
   void open(const QStringList& paths);
+  // Reads a later state of the open trace, perhaps under another name, and shows the present one
+  // until then, or on if that fails. Requires: a trace is open.
+  void follow(const QStringList& paths);
+  // The trace is a later state of the one before it.
+  [[nodiscard]] bool isContinued() const { return isContinued_; }
   // Stops an opening that has not ended; no trace is open then. Does nothing otherwise.
   void cancelOpening();
   [[nodiscard]] State state() const { return state_; }
@@ -44,7 +50,7 @@ class TraceDocument : public QObject {
   [[nodiscard]] bool settled() const { return worker_.idle(); }
 
  signals:
-  // The skeleton is another one: an empty one while a trace is read, and then the trace's own.
+  // The skeleton is another one: an empty one while a trace is opened, and then the trace's own.
   // Models drop what they hold; views wait for `opened`.
   void replaced();
   void opened();
@@ -55,9 +61,14 @@ class TraceDocument : public QObject {
   void settledDown();
 
  private:
+  // For the worker's thread: tells of progress on this one.
+  [[nodiscard]] OpeningWatch watch(const QStringList& paths, const Cancellation& cancellation);
+  void show(Skeleton skeleton);
+
   State state_ = State::Empty;
   QString error_;
   QStringList paths_;
+  bool isContinued_ = false;
   Skeleton skeleton_;
   QueryWorker worker_;  // last: its thread ends before the members that replies write to are
                         // destroyed

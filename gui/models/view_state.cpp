@@ -3,6 +3,7 @@
 #include "gui/trace/time_format.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde::gui {
 
@@ -48,8 +49,19 @@ void ViewState::note(const Span& span, const QString& text) {
 
 void ViewState::reset(const Viewport& viewport) {
   viewport_ = viewport;
+  start_ = viewport;
   area_.reset();
   marks_.clear();
+  emit changed();
+  emit areaChanged();
+}
+
+void ViewState::extend(const Viewport& start) {
+  const Viewport before = std::exchange(viewport_, start);
+  if (before.beginNs() != start_.beginNs() || before.endNs() != start_.endNs())
+    viewport_.show(before.beginNs(), before.endNs(), 0.0);
+  start_ = start;
+  area_.reset();
   emit changed();
   emit areaChanged();
 }

@@ -61,6 +61,9 @@ class ViewState : public QObject {
   // Keeps a mark with these words; without words it removes that of the span.
   void note(const Span& span, const QString& text);
   void reset(const Viewport& viewport);
+  // The trace has grown: keeps the marks, but not the area, whose tracks may be others. A window
+  // that nobody has moved since reset() becomes `start`.
+  void extend(const Viewport& start);
 
  signals:
   void changed();
@@ -68,6 +71,7 @@ class ViewState : public QObject {
 
  private:
   Viewport viewport_;
+  Viewport start_;
   std::optional<Area> area_;
   std::vector<Mark> marks_;
 };

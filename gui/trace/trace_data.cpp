@@ -51,8 +51,7 @@ QString wordOf(Kind kind) {
                                          "stream wait event"};
     return QString::fromLatin1(kWords[static_cast<int>(kind) - static_cast<int>(Kind::Send)]);
   }
-  const std::string_view word = model::word(static_cast<model::SliceKind>(kind));
-  return qtext(word).replace('_', ' ');
+  return spaced(model::word(static_cast<model::SliceKind>(kind)));
 }
 
 Owner ownerOf(Table table) {

@@ -10,15 +10,14 @@
 
 namespace sonde::gui {
 Result<Skeleton> TraceReader::open(const QStringList& paths, const OpeningWatch& watch) {
-  trace_.reset();
+  SONDE_TRY_ASSIGN(auto opened, openForViewing(paths, watch));
+  SONDE_TRY_ASSIGN(auto read, readSkeleton(opened.database));
   texts_.clear();
   counters_.clear();
   collectives_.clear();
   communication_.reset();
   trackOf_.clear();
   hitsOf_.clear();
-  SONDE_TRY_ASSIGN(auto opened, openForViewing(paths, watch));
-  SONDE_TRY_ASSIGN(auto read, readSkeleton(opened.database));
   trace_ = std::move(opened);
   skeleton_ = std::move(read.skeleton);
   clocks_ = std::move(read.clocks);

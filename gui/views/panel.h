@@ -33,6 +33,8 @@ class Panel : public QWidget {
   void placeWanted(const sonde::gui::Place& place);
   // The user follows a link to another view: a word of `--view`.
   void viewWanted(const QString& view);
+  // A line for the status bar: what the user wanted, and why it is not there.
+  void refused(const QString& message);
 
  protected:
   // Asks for what the view shows. Called when the view is visible and the trace is another one than

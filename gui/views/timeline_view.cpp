@@ -120,6 +120,11 @@ void TimelineView::showStart() {
     start.show(first, last, 0.02);
   }
   hover_.reset();
+  if (models_.document.isContinued()) {
+    models_.view.extend(start);
+    updateScrollBar();
+    return;
+  }
   models_.view.reset(start);
   updateScrollBar();
   verticalScrollBar()->setValue(0);

@@ -168,16 +168,17 @@ TEST_F(WindowTest, DrawsAViewAsPngAndSvg) {
 }
 
 TEST_F(WindowTest, WritesTheSelectedSpanAsATrace) {
-  FileActions files(window_);
+  FileActions& files = window_.files();
   window_.showTime({120'000'000, 160'000'000});
-  files.writeSpan(window_.models().view.area()->span, file("part.sonde"));
-  settle();
-  EXPECT_TRUE(window_.statusBar()->currentMessage().startsWith(QLatin1String("Saved")))
-      << window_.statusBar()->currentMessage().toStdString();
+  const auto write = [&](const QString& path) {
+    files.writeSpan(window_.models().view.area()->span, path);
+    while (window_.statusBar()->currentMessage().startsWith(QLatin1String("Writing")))
+      QTest::qWait(5);
+    return window_.statusBar()->currentMessage();
+  };
+  EXPECT_EQ(write(file("part.sonde")), QLatin1String("Saved ") + file("part.sonde"));
   const std::size_t all = window_.models().document.skeleton().iterations.size();
-  files.writeSpan(window_.models().view.area()->span, file("no/part.sonde"));
-  settle();
-  EXPECT_FALSE(window_.statusBar()->currentMessage().startsWith(QLatin1String("Saved")));
+  EXPECT_TRUE(write(file("no/part.sonde")).contains(file("no")));
   open("part.sonde");
   EXPECT_GT(window_.models().document.skeleton().iterations.size(), 0U);
   EXPECT_LT(window_.models().document.skeleton().iterations.size(), all);

@@ -57,7 +57,7 @@ QString evidenceOf(const rules::Outcome& outcome) {
   if (outcome.samples > 0)
     add(tr("samples"), QString::number(outcome.samples));
   for (const auto& [name, value] : outcome.evidence)
-    add(qtext(name).replace(u'_', u' '), htmlOf(value));
+    add(spaced(name), htmlOf(value));
   return rows.isEmpty() ? QString() : QStringLiteral("<table>%1</table>").arg(rows);
 }
 

@@ -31,10 +31,6 @@ Owner ownerOf(engine::graph::LaneKind kind) {
                                                        : Owner::Thread;
 }
 
-QString causeOf(critical::PathCause cause) {
-  return QString::fromLatin1(critical::nameOf(cause)).replace(u'_', u' ');
-}
-
 }  // namespace
 
 Result<JobPaths> readPaths(const store::Database& trace) {
@@ -65,7 +61,7 @@ std::vector<ValueRow> shareRows(const JobPaths& job) {
   std::vector<ValueRow> rows;
   for (const critical::PathShare& each : job.shares)
     rows.push_back({{entityOf(job, each.lane),
-                     causeOf(each.cause),
+                     spaced(critical::nameOf(each.cause)),
                      qtext(each.what),
                      integer(each.ns),
                      each.share,
@@ -91,7 +87,7 @@ std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path) {
     if (each.path == path)
       rows.push_back({{integer(each.beginNs - of.beginNs),
                        entityOf(job, each.lane),
-                       causeOf(each.cause),
+                       spaced(critical::nameOf(each.cause)),
                        qtext(each.what),
                        integer(each.lengthNs()),
                        length > 0 ? static_cast<double>(each.lengthNs()) / length : 0.0},

@@ -51,7 +51,7 @@ ValueRow rowOf(const graph::Graph& graph, const Neighbour& neighbour, const QStr
   const graph::NodeIndex node = neighbour.node;
   const auto integer = [](std::int64_t value) { return QVariant::fromValue<qlonglong>(value); };
   return {{relation,
-           QString::fromLatin1(graph::nameOf(graph.edgeKind[neighbour.edge])).replace(u'_', u' '),
+           spaced(graph::nameOf(graph.edgeKind[neighbour.edge])),
            qtext(graph::entityOf(graph.lanes[graph.lane[node]])),
            QString::fromLatin1(graph::nameOf(graph.kind[node])),
            integer(graph.durNs[node]),

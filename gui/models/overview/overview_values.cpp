@@ -155,7 +155,7 @@ std::vector<ValueColumn> pathColumns() {
 std::vector<ValueRow> pathRows(const JobReport& report) {
   std::vector<ValueRow> rows;
   for (const auto& cause : report.path.causes)
-    rows.push_back({{QString::fromLatin1(engine::critical::nameOf(cause.cause)).replace(u'_', u' '),
+    rows.push_back({{spaced(engine::critical::nameOf(cause.cause)),
                      qtext(cause.what),
                      integer(cause.ns),
                      cause.share},

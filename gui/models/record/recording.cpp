@@ -48,7 +48,7 @@ Result<QStringList> RecordingPlan::words() const {
     return wrong("give the command that starts the training, such as python3 train.py");
   if (output.trimmed().isEmpty())
     return wrong("give a file for the trace");
-  QStringList words{"run", "-o", output.trimmed()};
+  QStringList words{"run", "-o", QFileInfo(output.trimmed()).absoluteFilePath()};
   if (replaces)
     words << "-f";
   if (!sources.isEmpty())
@@ -56,7 +56,7 @@ Result<QStringList> RecordingPlan::words() const {
   if (!torchOperators.isEmpty())
     words << "--torch-operators" << torchOperators;
   if (!rules.trimmed().isEmpty()) {
-    words << "--rules" << rules.trimmed();
+    words << "--rules" << QFileInfo(rules.trimmed()).absoluteFilePath();
     if (stopsOnFinding)
       words << "--on-fire"
             << "stop";
@@ -102,10 +102,8 @@ Result<void> Recording::start(const RecordingPlan& plan) {
                  output_.toStdString() + " exists: give another name, or allow to replace it"};
   before_ = QFileInfo(output_).lastModified();
   last_.clear();
-  QStringList absolute = words;
-  absolute[absolute.indexOf(QStringLiteral("-o")) + 1] = output_;
   program_.setWorkingDirectory(plan.folder);
-  program_.start(sonde, absolute);
+  program_.start(sonde, words);
   return {};
 }
 

@@ -21,6 +21,7 @@ struct OptionalSource {
 };
 [[nodiscard]] const std::vector<OptionalSource>& optionalSources();
 
+// Names of files are relative to the present folder.
 struct RecordingPlan {
   QString command;              // one program with its arguments, quoted as in a shell
   QString folder;               // that the command runs in; empty: the present one

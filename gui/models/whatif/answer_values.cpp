@@ -116,7 +116,7 @@ std::vector<ValueRow> changedPathRows(const Answer& answer) {
   for (const auto& [key, ns] : sorted) {
     const auto& [entity, cause, what] = key;
     rows.push_back({{qtext(entity),
-                     QString::fromLatin1(critical::nameOf(cause)).replace(u'_', u' '),
+                     spaced(critical::nameOf(cause)),
                      qtext(what),
                      rounded(ns.first),
                      rounded(ns.second),

@@ -112,6 +112,13 @@ void CallPane::show(const FlameValues& values) {
   chooseName(name_);
 }
 
+void CallPane::clear() {
+  paths_.reset();
+  tree_.show(nullptr, unit_);
+  names_.show(nameColumns(unit_), {});
+  chooseName({});
+}
+
 void CallPane::setCurrent(Node node) {
   if (node == kRoot || tree_.tree() == nullptr)
     return;

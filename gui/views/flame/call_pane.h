@@ -24,6 +24,7 @@ class CallPane : public QTabWidget {
   explicit CallPane(QWidget* parent = nullptr);
 
   void show(const FlameValues& values);
+  void clear();
   // Moves to a node of the shown tree, and to its name.
   void setCurrent(Node node);
   // Lists the callers and callees of a name, when their tab is in front; nothing if no frame has

@@ -144,6 +144,9 @@ void FlameView::forget() {
   cellsOf_.reset();
   values_ = {};
   chart_->show({});
+  calls_->clear();
+  scope_->showText({});
+  current_->clear();
 }
 
 void FlameView::choose(FlameSource source) {
@@ -297,7 +300,11 @@ void FlameView::focusName(Node node) {
 
 void FlameView::fillMenu(QMenu& menu, Node node) {
   const QString name = nameOf(node);
-  menu.addAction(tr("Zoom to the frame"), this, [this, node] { chart_->zoomTo(node); });
+  // While the menu is open, the graph may become that of another part or trace.
+  menu.addAction(tr("Zoom to the frame"), this, [this, node, tree = values_.shown] {
+    if (values_.shown == tree)
+      chart_->zoomTo(node);
+  });
   const Place place = placeOf(*values_.shown, node);
   QAction* show = menu.addAction(
       tr("Show the longest in the timeline"), this, [this, place] { emit placeWanted(place); });

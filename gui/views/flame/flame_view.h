@@ -54,7 +54,6 @@ class FlameView : public Panel {
   QWidget* makeGraph();
   void connectParts();
   void forget();
-  void readPaths();
   void readScope();
   void show(const Result<FlameValues>& values);
   void showSources();
@@ -70,7 +69,6 @@ class FlameView : public Panel {
   FlameValues values_;
   // The content of the shown cells; nullopt: none were read.
   std::optional<std::pair<FlameSource, engine::callpaths::PathFilter>> cellsOf_;
-  QString file_;
   QObject scopeReader_;
   QObject pathReader_;
   QComboBox* source_ = nullptr;

@@ -145,8 +145,13 @@ void GraphView::draw() {
                           if (job && inTimeline_->isChecked())
                             models().path.show(overlayOf(**job, models().document.skeleton()));
                           else if (!job)
-                            inTimeline_->setChecked(false);
+                            refuse(qtext(job.error().message));
                         });
+}
+
+void GraphView::refuse(const QString& message) {
+  inTimeline_->setChecked(false);
+  emit refused(tr("There is no critical path to draw: %1").arg(message));
 }
 
 void GraphView::read() {

@@ -53,6 +53,7 @@ class GraphView : public Panel {
   void show(std::shared_ptr<const JobPaths> job);
   void showParts();
   void draw();
+  void refuse(const QString& message);
 
   std::shared_ptr<const JobPaths> job_;  // nullptr: not read yet
   ValueTable shares_{shareColumns()};

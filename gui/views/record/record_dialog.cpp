@@ -40,10 +40,14 @@ RecordDialog::RecordDialog(QWidget* parent) : QDialog(parent) {
   state_->setTextFormat(Qt::PlainText);
   state_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   follows_ = new QCheckBox(tr("Show the recording in the window while it goes on"));
+  follows_->setObjectName(QStringLiteral("follows"));
   start_ = new QPushButton(tr("&Record"));
   stop_ = new QPushButton(tr("&End the job"));
+  show_ = new QPushButton(tr("&Show the trace"));
+  show_->setObjectName(QStringLiteral("show"));
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(state_, 1);
+  buttons->addWidget(show_);
   buttons->addWidget(stop_);
   buttons->addWidget(start_);
   layout->addWidget(form_);
@@ -56,10 +60,9 @@ RecordDialog::RecordDialog(QWidget* parent) : QDialog(parent) {
   connect(stop_, &QPushButton::clicked, &recording_, &Recording::stop);
   connect(&recording_, &Recording::printed, this, &RecordDialog::append);
   connect(&recording_, &Recording::ended, this, &RecordDialog::end);
-  connect(&follow_, &QTimer::timeout, this, [this] {
-    if (follows_->isChecked() && !recording_.trace().isEmpty())
-      emit openWanted(recording_.trace());
-  });
+  connect(&follow_, &QTimer::timeout, this, &RecordDialog::tellGrowth);
+  connect(follows_, &QCheckBox::toggled, this, &RecordDialog::tellGrowth);
+  connect(show_, &QPushButton::clicked, this, [this] { emit openWanted(recording_.trace()); });
   showRunning();
 }
 
@@ -162,9 +165,16 @@ void RecordDialog::start() {
   state_->clear();
   state_->setText(tr("The job runs, and is recorded."));
   follow_.start();
-  if (const auto started = recording_.start(plan()); !started)
-    end({}, qtext(started.error().message));
+  if (const auto begun = recording_.start(plan()); !begun)
+    end({}, qtext(begun.error().message));
+  else
+    emit started();
   showRunning();
+}
+
+void RecordDialog::tellGrowth() {
+  if (follows_->isChecked() && recording_.isRunning() && !recording_.trace().isEmpty())
+    emit grown(recording_.trace());
 }
 
 void RecordDialog::append(const QString& text) {
@@ -176,12 +186,12 @@ void RecordDialog::append(const QString& text) {
 void RecordDialog::end(const QString& trace, const QString& message) {
   follow_.stop();
   showRunning();
-  if (trace.isEmpty()) {
-    state_->setText(message);
-    return;
-  }
-  state_->setText(message + tr("The job has ended: %1 is open in the window.").arg(trace));
-  emit openWanted(trace);
+  state_->setText(trace.isEmpty() ? message
+                                  : message + tr("The job has ended: its trace is %1.").arg(trace));
+  show_->setEnabled(!trace.isEmpty());
+  if (!trace.isEmpty())
+    emit recorded(trace);
+  emit ended();
 }
 
 void RecordDialog::showRunning() {
@@ -189,6 +199,7 @@ void RecordDialog::showRunning() {
   form_->setEnabled(!runs);
   start_->setEnabled(!runs);
   stop_->setEnabled(runs);
+  show_->setEnabled(false);
 }
 
 }  // namespace sonde::gui

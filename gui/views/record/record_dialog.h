@@ -34,9 +34,18 @@ class RecordDialog : public QDialog {
   [[nodiscard]] QString state() const;
   void start();
   void stop() { recording_.stop(); }
+  // Emits grown() if the user follows the recording. A timer calls it.
+  void tellGrowth();
 
  signals:
-  // A trace to show: the result, or the unfinished one if the user follows the recording.
+  void started();
+  // The user follows the recording, and its unfinished trace may have grown.
+  void grown(const QString& unfinished);
+  // The job has ended, and its trace is complete.
+  void recorded(const QString& trace);
+  // The job has ended, with or without a trace.
+  void ended();
+  // The user wants to see the trace.
   void openWanted(const QString& trace);
 
  private:
@@ -61,6 +70,7 @@ class RecordDialog : public QDialog {
   QPlainTextEdit* printed_ = nullptr;
   QLabel* state_ = nullptr;
   QPushButton* start_ = nullptr;
+  QPushButton* show_ = nullptr;
   QPushButton* stop_ = nullptr;
 };
 

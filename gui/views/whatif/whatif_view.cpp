@@ -34,10 +34,6 @@ QColor colorOf(engine::critical::PathCause cause) {
   return {QLatin1String(engine::critical::kCauseColours.at(static_cast<std::size_t>(cause)))};
 }
 
-QString wordsOf(engine::critical::PathCause cause) {
-  return QString::fromLatin1(engine::critical::nameOf(cause)).replace(u'_', u' ');
-}
-
 LaneSpan spanOf(const LanePart& part, std::size_t lane) {
   return {lane, part.beginNs, part.endNs, colorOf(part.cause), part.text};
 }
@@ -316,7 +312,7 @@ void WhatifView::showBars() {
   Bar now{tr("now"), {}};
   Bar then{tr("then"), {}};
   for (const CauseTime& each : causeTimes(*answer_)) {
-    chart.parts.push_back({wordsOf(each.cause), colorOf(each.cause)});
+    chart.parts.push_back({spaced(nameOf(each.cause)), colorOf(each.cause)});
     now.values.push_back(each.nowNs);
     then.values.push_back(each.thenNs);
   }
@@ -371,7 +367,7 @@ void WhatifView::showLanes(bool keepRange) {
   for (const LanePart& part : lanes.now)
     causes.insert(part.cause);
   for (const auto cause : causes)
-    drawn.legend.emplace_back(wordsOf(cause), colorOf(cause));
+    drawn.legend.emplace_back(spaced(nameOf(cause)), colorOf(cause));
   lanes_->show(std::move(drawn), keepRange);
 }
 

@@ -1,0 +1,99 @@
+#include "gui/app/details_docks.h"
+
+#include "gui/trace/time_format.h"
+
+#include <QDockWidget>
+#include <QHeaderView>
+#include <QMainWindow>
+#include <QTableView>
+#include <QTreeView>
+
+namespace sonde::gui {
+
+DetailsDocks::DetailsDocks(QMainWindow& window, TraceModels& models)
+    : QObject(&window), models_(models) {
+  buildDetails(window);
+  buildTotals(window);
+  connect(&models.document, &TraceDocument::replaced, this, &DetailsDocks::clear);
+  connect(&models.selection, &Selection::detailsChanged, this, &DetailsDocks::showDetails);
+  connect(&models.selection, &Selection::changed, this, [this] {
+    if (models_.selection.ref())
+      return;
+    details_.clear();
+    detailsDock_->hide();
+  });
+  connect(&models.totals, &SpanTotals::changed, this, &DetailsDocks::showTotals);
+}
+
+void DetailsDocks::buildDetails(QMainWindow& window) {
+  detailsTree_ = new QTreeView;
+  detailsTree_->setModel(&details_);
+  detailsTree_->setUniformRowHeights(true);
+  detailsTree_->setAlternatingRowColors(true);
+  detailsTree_->setIndentation(12);
+  detailsTree_->header()->setSectionResizeMode(0, QHeaderView::Interactive);
+  detailsTree_->header()->resizeSection(0, 160);
+  detailsTree_->header()->setStretchLastSection(true);
+  detailsDock_ = new QDockWidget(tr("Details"));
+  detailsDock_->setObjectName(QStringLiteral("details"));
+  detailsDock_->setWidget(detailsTree_);
+  window.addDockWidget(Qt::RightDockWidgetArea, detailsDock_);
+  window.resizeDocks({detailsDock_}, {430}, Qt::Horizontal);
+  detailsDock_->hide();
+}
+
+void DetailsDocks::buildTotals(QMainWindow& window) {
+  totalsTable_ = new QTableView;
+  totalsTable_->setModel(&totals_);
+  totalsTable_->setSortingEnabled(true);
+  totalsTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
+  totalsTable_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  totalsTable_->setAlternatingRowColors(true);
+  totalsTable_->setShowGrid(false);
+  totalsTable_->verticalHeader()->hide();
+  totalsTable_->verticalHeader()->setDefaultSectionSize(window.fontMetrics().height() + 6);
+  totalsTable_->horizontalHeader()->setSectionResizeMode(SpanModel::Name, QHeaderView::Stretch);
+  totalsTable_->horizontalHeader()->resizeSection(SpanModel::What, 160);
+  totalsDock_ = new QDockWidget(tr("Selected span"));
+  totalsDock_->setObjectName(QStringLiteral("span"));
+  totalsDock_->setWidget(totalsTable_);
+  window.addDockWidget(Qt::BottomDockWidgetArea, totalsDock_);
+  window.resizeDocks({totalsDock_}, {200}, Qt::Vertical);
+  totalsDock_->hide();
+}
+
+void DetailsDocks::showDetails() {
+  details_.show(models_.selection.details()->sections);
+  detailsTree_->expandAll();
+  for (int row = 0; row < details_.rowCount({}); ++row)
+    detailsTree_->setFirstColumnSpanned(row, {}, true);
+  if (isWanted_)
+    detailsDock_->show();
+}
+
+void DetailsDocks::showTotals() {
+  const auto& area = models_.view.area();
+  if (!area || models_.totals.rows().empty()) {
+    totalsDock_->hide();
+    return;
+  }
+  totals_.show(models_.totals.rows(), area->span.durNs());
+  totalsTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
+  totalsDock_->setWindowTitle(tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs())));
+  if (isWanted_)
+    totalsDock_->show();
+}
+
+void DetailsDocks::toggle() {
+  isWanted_ = !isWanted_;
+  detailsDock_->setVisible(isWanted_ && models_.selection.details().has_value());
+  totalsDock_->setVisible(isWanted_ && !models_.totals.rows().empty());
+}
+
+void DetailsDocks::clear() {
+  details_.clear();
+  detailsDock_->hide();
+  totalsDock_->hide();
+}
+
+}  // namespace sonde::gui

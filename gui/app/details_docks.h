@@ -1,0 +1,46 @@
+// The docks beside the views: the details of the selected event, and the totals of the selected
+// span. They come with a selection, unless the user has hidden them. Main thread; a part of the
+// window.
+#pragma once
+
+#include "gui/models/details_model.h"
+#include "gui/models/span_model.h"
+#include "gui/models/trace_models.h"
+
+#include <QObject>
+
+class QDockWidget;
+class QMainWindow;
+class QTableView;
+class QTreeView;
+
+namespace sonde::gui {
+
+class DetailsDocks : public QObject {
+  Q_OBJECT
+
+ public:
+  // Requires: `models` outlive it.
+  DetailsDocks(QMainWindow& window, TraceModels& models);
+
+  // Shows or hides both.
+  void toggle();
+
+ private:
+  void buildDetails(QMainWindow& window);
+  void buildTotals(QMainWindow& window);
+  void showDetails();
+  void showTotals();
+  void clear();
+
+  TraceModels& models_;
+  DetailsModel details_;
+  SpanModel totals_;
+  QDockWidget* detailsDock_ = nullptr;
+  QDockWidget* totalsDock_ = nullptr;
+  QTreeView* detailsTree_ = nullptr;
+  QTableView* totalsTable_ = nullptr;
+  bool isWanted_ = true;
+};
+
+}  // namespace sonde::gui
