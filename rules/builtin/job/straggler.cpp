@@ -1,4 +1,5 @@
 #include "rules/builtin/job/job_rules.h"
+#include "rules/engine/duration_text.h"
 #include "rules/facts/graph_facts.h"
 #include "rules/facts/job_facts.h"
 
@@ -22,11 +23,10 @@ Finding stragglerFinding(const GraphFacts& facts, const Straggler& straggler, do
                       {"ns", straggler.ns},
                       {"confidence", straggler.confidence}};
   outcome.message = fmt::format(
-      "the job loses {:.1f} % of an iteration by it, {:.3g} ms: it is slower than its peers, most "
-      "in "
-      "{} ({})",
+      "the job loses {:.1f} % of an iteration by it, {}: it is slower than its peers, most in {} "
+      "({})",
       100 * straggler.share,
-      static_cast<double>(straggler.ns) / 1e6,
+      durationText(static_cast<double>(straggler.ns)),
       straggler.operation.empty() ? "unrecorded work" : straggler.operation,
       cause);
   outcome.next = {fmt::format("sonde whatif TRACE --ask no-stragglers,only={}", straggler.rank),

@@ -2,6 +2,7 @@
 #include "analysis/engine/statistics/statistics.h"
 #include "rules/builtin/job/job_rules.h"
 #include "rules/builtin/series.h"
+#include "rules/engine/duration_text.h"
 #include "rules/facts/job_facts.h"
 
 #include <fmt/format.h>
@@ -54,10 +55,6 @@ Outcome outcomeOfEnd(const ForeseenEnd& end, double maxShare, Verdict verdict) {
                       {"predicted_high_ns", end.highNs},
                       {"compared_with", std::string(end.byPeers ? "other ranks" : "itself")}};
   return outcome;
-}
-
-std::string durationText(double ns) {
-  return ns < 1e9 ? fmt::format("{:.3g} ms", ns / 1e6) : fmt::format("{:.3g} s", ns / 1e9);
 }
 
 Finding foreseenFinding(const ForeseenEnd& end, double maxShare) {

@@ -1,4 +1,5 @@
 #include "rules/builtin/timing/timing_rules.h"
+#include "rules/engine/duration_text.h"
 #include "rules/facts/job_facts.h"
 
 #include <fmt/format.h>
@@ -41,13 +42,12 @@ void judgeChanges(const RankChanges& rank, const Parameters& parameters, Outcome
   outcome.evidence = {
       {"iteration", worst->number}, {"before_ns", worst->beforeNs}, {"after_ns", worst->afterNs}};
   outcome.time = TimeRange{worst->atNs, worst->atNs};
-  outcome.message = fmt::format(
-      "iterations take {:.1f} % longer than before iteration {}: {:.3g} ms, "
-      "then {:.3g} ms",
-      100 * increase,
-      worst->number,
-      static_cast<double>(worst->beforeNs) / 1e6,
-      static_cast<double>(rank.changes.back().afterNs) / 1e6);
+  outcome.message =
+      fmt::format("iterations take {:.1f} % longer than before iteration {}: {}, then {}",
+                  100 * increase,
+                  worst->number,
+                  durationText(static_cast<double>(worst->beforeNs)),
+                  durationText(static_cast<double>(rank.changes.back().afterNs)));
   if (!worst->operations.empty()) {
     const auto& moved = worst->operations.front();
     outcome.evidence["moved"] = moved.name;

@@ -1,5 +1,6 @@
 #include "analysis/engine/metrics/rank_time.h"
 #include "rules/builtin/timing/timing_rules.h"
+#include "rules/engine/duration_text.h"
 #include "rules/facts/job_facts.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ Outcome describeParts(const IterationParts& parts, std::int64_t iterations) {
   outcome.samples = iterations;
   outcome.evidence = {{"iteration", parts.number}, {"iteration_ns", parts.durNs}};
   outcome.message =
-      fmt::format("the median iteration takes {:.3g} ms:", static_cast<double>(parts.durNs) / 1e6);
+      fmt::format("the median iteration takes {}:", durationText(static_cast<double>(parts.durNs)));
   const char* separator = " ";
   for (const auto& [ns, name] : shares) {
     const double share =

@@ -1,6 +1,7 @@
 #include "analysis/engine/statistics/statistics.h"
 #include "rules/builtin/series.h"
 #include "rules/builtin/timing/timing_rules.h"
+#include "rules/engine/duration_text.h"
 
 #include <fmt/format.h>
 
@@ -73,20 +74,19 @@ Outcome judgeStepOutliers(const ProcessView& view, const Parameters& parameters)
                       {"worst_iterations", worstOf(outliers)}};
   if (outliers.steps.empty()) {
     outcome.message = fmt::format(
-        "no iteration above {:.3g} ms; the median is {:.3g} ms", limit / 1e6, typical / 1e6);
+        "no iteration above {}; the median is {}", durationText(limit), durationText(typical));
     return outcome;
   }
   const SeriesValue& slowest = outliers.steps.front();
   outcome.message = fmt::format(
-      "{} of {} iterations above {:.3g} ms (median {:.3g} ms), {:.3g} ms lost; the slowest is "
-      "iteration {} with {:.3g} ms",
+      "{} of {} iterations above {} (median {}), {} lost; the slowest is iteration {} with {}",
       outliers.steps.size(),
       durations.size(),
-      limit / 1e6,
-      typical / 1e6,
-      outliers.lostNs / 1e6,
+      durationText(limit),
+      durationText(typical),
+      durationText(outliers.lostNs),
       slowest.iteration,
-      slowest.value / 1e6);
+      durationText(slowest.value));
   return outcome;
 }
 
