@@ -109,8 +109,8 @@ int run(QApplication& application, const Options& options) {
   sonde::gui::applyLook(options.look.value_or(isPicture ? Look::Light : window.session().look()));
   if (options.size)
     window.resize(*options.size);
-  window.showView(options.view);
   window.show();
+  window.showView(options.view);
   startAt(window, options);
   if (!options.traces.isEmpty())
     window.open(options.traces);

@@ -2,6 +2,7 @@
 
 #include "gui/views/table/table_panel.h"
 
+#include <QApplication>
 #include <QLabel>
 #include <QStackedLayout>
 
@@ -74,7 +75,11 @@ void Panel::setContent(QWidget* content) {
 }
 
 void Panel::showContent() {
+  const bool hadKeys =
+      isShown_ && (QApplication::focusWidget() == nullptr || hasFocus() || message_->hasFocus());
   layers_->setCurrentIndex(1);
+  if (hadKeys)
+    setFocus();
 }
 
 void Panel::showMessage(const QString& message) {

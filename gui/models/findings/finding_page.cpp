@@ -1,6 +1,7 @@
 #include "gui/models/findings/finding_page.h"
 
 #include "gui/trace/qtext.h"
+#include "gui/trace/time_format.h"
 #include "rules/engine/rule.h"
 #include "rules/reporters/report_parts.h"
 
@@ -28,7 +29,20 @@ QVariant optionalReal(const std::optional<double>& value) {
   return value ? QVariant(*value) : QVariant();
 }
 
-QString htmlOf(const rules::EvidenceValue& value) {
+bool isDuration(std::string_view name, const rules::EvidenceValue& value) {
+  return (name == "ns" || name.ends_with("_ns")) && std::holds_alternative<std::int64_t>(value);
+}
+
+// "median" of "median_ns", whose value has its own unit.
+QString labelOf(const std::string& name) {
+  if (name == "ns")
+    return tr("time");
+  return spaced(name.ends_with("_ns") ? name.substr(0, name.size() - 3) : name);
+}
+
+QString htmlOf(const std::string& name, const rules::EvidenceValue& value) {
+  if (isDuration(name, value))
+    return formatDuration(std::get<std::int64_t>(value));
   const auto* const lines = std::get_if<std::vector<std::string>>(&value);
   if (lines == nullptr)
     return escaped(rules::textOf(value));
@@ -57,7 +71,7 @@ QString evidenceOf(const rules::Outcome& outcome) {
   if (outcome.samples > 0)
     add(tr("samples"), QString::number(outcome.samples));
   for (const auto& [name, value] : outcome.evidence)
-    add(spaced(name), htmlOf(value));
+    add(labelOf(name), htmlOf(name, value));
   return rows.isEmpty() ? QString() : QStringLiteral("<table>%1</table>").arg(rows);
 }
 

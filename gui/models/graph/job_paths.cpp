@@ -95,6 +95,22 @@ std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path) {
   return rows;
 }
 
+int longestPart(const JobPaths& job, std::size_t path) {
+  int longest = 0;
+  std::int64_t most = 0;
+  int row = 0;
+  for (const critical::PathPart& each : job.parts) {
+    if (each.path != path)
+      continue;
+    if (each.cause != critical::PathCause::Gap && each.lengthNs() > most) {
+      most = each.lengthNs();
+      longest = row;
+    }
+    ++row;
+  }
+  return longest;
+}
+
 std::vector<engine::graph::NodeIndex> partNodes(const JobPaths& job, std::size_t path) {
   std::vector<engine::graph::NodeIndex> nodes;
   for (const critical::PathPart& each : job.parts)

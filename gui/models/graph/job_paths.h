@@ -39,6 +39,8 @@ struct JobPaths {
 // One path, by time; each row leads to its time.
 [[nodiscard]] std::vector<ValueColumn> partColumns();
 [[nodiscard]] std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path);
+// The row with the most time that is not a gap; 0 if there is none.
+[[nodiscard]] int longestPart(const JobPaths& job, std::size_t path);
 // The nodes of these rows.
 [[nodiscard]] std::vector<engine::graph::NodeIndex> partNodes(const JobPaths& job,
                                                               std::size_t path);

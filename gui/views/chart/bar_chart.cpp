@@ -17,7 +17,7 @@ namespace {
 constexpr int kBarHeight = 20;
 constexpr int kBarGap = 6;
 constexpr int kChartMargin = 8;
-constexpr int kBoxSize = 11;
+constexpr int kMostLegendRows = 3;
 constexpr int kSumWidth = 90;
 
 double sumOf(const Bar& bar) {
@@ -51,8 +51,17 @@ QSize BarChart::sizeHint() const {
   return {480, legendHeight() + bars * (kBarHeight + kBarGap) + kChartMargin};
 }
 
+double BarChart::legendWidth() const {
+  return viewport()->width() - 2 * kChartMargin;
+}
+
 int BarChart::legendHeight() const {
-  return data_.parts.size() > 1 ? fontMetrics().height() + 2 * kChartMargin : kChartMargin;
+  if (data_.parts.size() < 2)
+    return kChartMargin;
+  const QFontMetricsF font = QFontMetricsF(this->font());
+  return static_cast<int>(legendRows(data_.parts, font, legendWidth(), kMostLegendRows) *
+                          legendRowHeight(font)) +
+         2 * kChartMargin;
 }
 
 void BarChart::layOut() {
@@ -134,18 +143,10 @@ void BarChart::paintEvent(QPaintEvent* /*event*/) {
       paintBar(painter, bar);
   painter.setClipping(false);
   if (data_.parts.size() > 1)
-    paintLegend(painter);
-}
-
-void BarChart::paintLegend(QPainter& painter) const {
-  int x = kChartMargin;
-  for (const BarPart& part : data_.parts) {
-    painter.fillRect(x, kChartMargin + 2, kBoxSize, kBoxSize, part.color);
-    x += kBoxSize + 5;
-    painter.setPen(Theme(palette()).dimText);
-    painter.drawText(x, kChartMargin + fontMetrics().ascent(), part.name);
-    x += fontMetrics().horizontalAdvance(part.name) + 16;
-  }
+    paintLegend(painter,
+                QRectF(kChartMargin, kChartMargin, legendWidth(), legendHeight()),
+                data_.parts,
+                Theme(palette()).dimText);
 }
 
 void BarChart::paintBar(QPainter& painter, std::size_t bar) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gui/models/table/value_table.h"
+#include "gui/views/chart/chart_legend.h"
 
 #include <QAbstractScrollArea>
 #include <QColor>
@@ -14,11 +15,6 @@
 namespace sonde::gui {
 
 // The parts that bars are made of; the index is that in BarData::parts.
-struct BarPart {
-  QString name;
-  QColor color;
-};
-
 struct Bar {
   QString label;
   std::vector<double> values;   // one a part, of one unit; 0: none
@@ -28,7 +24,7 @@ struct Bar {
 };
 
 struct BarData {
-  std::vector<BarPart> parts;
+  std::vector<LegendKey> parts;
   std::vector<Bar> bars;
   ValueKind unit = ValueKind::Duration;
 };
@@ -61,11 +57,11 @@ class BarChart : public QAbstractScrollArea {
     std::optional<std::size_t> part;
   };
   [[nodiscard]] int barTop(std::size_t bar) const;
+  [[nodiscard]] double legendWidth() const;
   [[nodiscard]] int legendHeight() const;
   [[nodiscard]] double xOf(double value) const;
   [[nodiscard]] std::optional<Hit> hit(const QPointF& at) const;
   [[nodiscard]] QString textOf(const Hit& hit) const;
-  void paintLegend(QPainter& painter) const;
   void paintBar(QPainter& painter, std::size_t bar) const;
   void layOut();
 

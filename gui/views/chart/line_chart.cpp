@@ -1,5 +1,6 @@
 #include "gui/views/chart/line_chart.h"
 
+#include "gui/views/chart/chart_legend.h"
 #include "gui/views/theme.h"
 
 #include <QHelpEvent>
@@ -19,6 +20,7 @@ constexpr int kRight = 12;
 constexpr int kTop = 22;
 constexpr int kBottom = 20;
 constexpr double kNearPx = 24;
+constexpr double kHeadroom = 1.04;  // above the highest value
 
 // Marks at multiples of a step of 1, 2 or 5 × 10^n, not below `leastStep`: at most `most`, and few
 // even if doubles can hardly tell the bounds apart.
@@ -63,10 +65,13 @@ void LineChart::show(LineData data) {
   highX_ = data_.highX.value_or(highX_);
   if (data_.fromZero) {
     lowY_ = std::min(lowY_, 0.0);
-    highY_ = std::max(highY_, 0.0);
+    highY_ = std::max(highY_, 0.0) * kHeadroom;
   }
-  if (!(highX_ > lowX_))
-    highX_ = (lowX_ = std::isfinite(lowX_) ? lowX_ : 0) + 1;
+  if (!(highX_ > lowX_)) {  // a single point is in the middle
+    const double middle = std::isfinite(lowX_) ? lowX_ : 0.5;
+    lowX_ = middle - 0.5;
+    highX_ = middle + 0.5;
+  }
   if (!(highY_ > lowY_))
     highY_ = (lowY_ = std::isfinite(lowY_) ? lowY_ : 0) + 1;
   // Values that doubles can hardly tell apart are a flat line in the middle.
@@ -192,7 +197,8 @@ void LineChart::paintSeries(QPainter& painter, const Series& series) const {
     } else if (before) {
       painter.drawLine(*before, at);
     } else {
-      painter.drawEllipse(at, 1.2, 1.2);
+      const double radius = series.points.size() > 1 ? 1.2 : 3;
+      painter.drawEllipse(at, radius, radius);
     }
     before = at;
   }
@@ -217,23 +223,13 @@ void LineChart::paintMarks(QPainter& painter) const {
 }
 
 void LineChart::paintLegend(QPainter& painter) const {
-  constexpr std::size_t kMostNames = 10;
   if (data_.series.size() < 2)
     return;
-  double x = kLeft;
-  const double right = plotRect().right() - fontMetrics().horizontalAdvance(data_.xTitle) - 90;
-  std::size_t at = 0;
-  for (; at < std::min(data_.series.size(), kMostNames); ++at) {
-    const Series& series = data_.series[at];
-    if (x + fontMetrics().horizontalAdvance(series.name) > right)
-      break;
-    painter.fillRect(QRectF(x, 6, 10, 10), series.color);
-    painter.setPen(Theme(palette()).dimText);
-    painter.drawText(QPointF(x + 14, 15), series.name);
-    x += 14 + fontMetrics().horizontalAdvance(series.name) + 14;
-  }
-  if (data_.series.size() > at)
-    painter.drawText(QPointF(x, 15), tr("and %1 more").arg(data_.series.size() - at));
+  std::vector<LegendKey> keys;
+  for (const Series& series : data_.series)
+    keys.push_back({series.name, series.color});
+  const double right = plotRect().right() - fontMetrics().horizontalAdvance(data_.xTitle) - 8;
+  gui::paintLegend(painter, QRectF(kLeft, 2, right - kLeft, kTop), keys, Theme(palette()).dimText);
 }
 
 }  // namespace sonde::gui

@@ -15,7 +15,9 @@ namespace {
 
 constexpr int kScatterLeft = 70;
 constexpr int kScatterRight = 16;
-constexpr int kScatterTop = 22;
+constexpr int kScatterTop = 22;     // the title
+constexpr int kScatterLegend = 22;  // below it
+constexpr int kScatterMargin = 8;
 constexpr int kScatterBottom = 38;
 constexpr double kLeastRadius = 3;
 constexpr double kMostRadius = 18;
@@ -78,7 +80,8 @@ void ScatterChart::select(std::optional<std::size_t> point) {
 }
 
 QRectF ScatterChart::plotRect() const {
-  return QRectF(rect()).adjusted(kScatterLeft, kScatterTop, -kScatterRight, -kScatterBottom);
+  return QRectF(rect()).adjusted(
+      kScatterLeft, kScatterTop + kScatterLegend, -kScatterRight, -kScatterBottom);
 }
 
 QPointF ScatterChart::positionOf(double x, double y) const {
@@ -136,22 +139,11 @@ void ScatterChart::paintEvent(QPaintEvent* /*event*/) {
   if (selected_)
     paintPoint(painter, *selected_);
   paintLines(painter);
-  paintLegend(painter);
-}
-
-// At the right of the title.
-void ScatterChart::paintLegend(QPainter& painter) const {
-  constexpr int kBox = 10;
-  double right = plotRect().right();
-  for (auto key = data_.legend.rbegin(); key != data_.legend.rend(); ++key) {
-    right -= fontMetrics().horizontalAdvance(key->name);
-    painter.setPen(Theme(palette()).dimText);
-    painter.drawText(QPointF(right, 15), key->name);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(key->color);
-    painter.drawEllipse(QRectF(right - kBox - 4, 6, kBox, kBox));
-    right -= kBox + 20;
-  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  paintLegend(painter,
+              QRectF(kScatterMargin, kScatterTop, width() - 2 * kScatterMargin, kScatterLegend),
+              data_.legend,
+              Theme(palette()).dimText);
 }
 
 // A mark at each power of ten.
@@ -180,7 +172,7 @@ void ScatterChart::paintAxes(QPainter& painter) const {
   painter.setPen(theme.dimText);
   painter.drawText(
       QRectF(plot.left(), plot.bottom() + 18, plot.width(), 16), Qt::AlignCenter, data_.xTitle);
-  painter.drawText(QRectF(8, 2, plot.width(), 16), Qt::AlignLeft, data_.yTitle);
+  painter.drawText(QRectF(kScatterMargin, 2, width(), 16), Qt::AlignLeft, data_.yTitle);
 }
 
 void ScatterChart::paintLines(QPainter& painter) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gui/models/table/value_table.h"
+#include "gui/views/chart/chart_legend.h"
 
 #include <QColor>
 #include <QString>
@@ -28,17 +29,12 @@ struct ScatterLine {
   std::vector<QPointF> points;  // by x; both values above 0
 };
 
-struct ScatterKey {
-  QString name;
-  QColor color;
-};
-
 struct ScatterData {
   QString xTitle;
   QString yTitle;
   std::vector<ScatterPoint> points;
   std::vector<ScatterLine> lines;
-  std::vector<ScatterKey> legend{};
+  std::vector<LegendKey> legend{};
 };
 
 class ScatterChart : public QWidget {
@@ -74,7 +70,6 @@ class ScatterChart : public QWidget {
   [[nodiscard]] std::optional<std::size_t> hit(const QPointF& at) const;
   void paintAxes(QPainter& painter) const;
   void paintLines(QPainter& painter) const;
-  void paintLegend(QPainter& painter) const;
   void paintPoint(QPainter& painter, std::size_t at) const;
 
   ScatterData data_;

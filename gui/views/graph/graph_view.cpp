@@ -30,8 +30,8 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   iteration_->setAccessibleName(tr("Iteration"));
   iteration_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   auto* left = new QSplitter(Qt::Vertical);
-  TablePanel* parts = tableOf(parts_, 3);
-  left->addWidget(titled(parts, tr("Critical path of"), iteration_));
+  partsPanel_ = tableOf(parts_, 3);
+  left->addWidget(titled(partsPanel_, tr("Critical path of"), iteration_));
   left->addWidget(buildNeighbours());
   left->setSizes({2000, 1000});
   auto* right = new QSplitter(Qt::Vertical);
@@ -45,7 +45,7 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   layout->addWidget(halves, 1);
   setContent(page);
   connect(iteration_, &QComboBox::currentIndexChanged, this, &GraphView::showParts);
-  connect(parts, &TablePanel::currentRowChanged, this, &GraphView::choosePart);
+  connect(partsPanel_, &TablePanel::currentRowChanged, this, &GraphView::choosePart);
   connect(inTimeline_, &QCheckBox::toggled, this, &GraphView::draw);
   connect(&models.document, &TraceDocument::replaced, this, [this] {
     job_.reset();
@@ -189,8 +189,12 @@ void GraphView::showParts() {
   centreText_->clear();
   neighbours_.show({});
   const int path = iteration_->currentIndex();
-  parts_.show(job_ == nullptr || path < 0 ? std::vector<ValueRow>()
-                                          : partRows(*job_, static_cast<std::size_t>(path)));
+  if (job_ == nullptr || path < 0) {
+    parts_.show({});
+    return;
+  }
+  parts_.show(partRows(*job_, static_cast<std::size_t>(path)));
+  partsPanel_->selectRow(longestPart(*job_, static_cast<std::size_t>(path)));
 }
 
 }  // namespace sonde::gui

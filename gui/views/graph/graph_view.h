@@ -63,6 +63,7 @@ class GraphView : public Panel {
   std::optional<engine::graph::NodeIndex> centre_;
   std::vector<engine::graph::NodeIndex> neighbourNodes_;  // by row
   QObject drawing_;  // asks for the paths while this view is not in front
+  TablePanel* partsPanel_ = nullptr;
   QComboBox* iteration_ = nullptr;
   QCheckBox* inTimeline_ = nullptr;
   QLabel* note_ = nullptr;

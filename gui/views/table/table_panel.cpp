@@ -56,15 +56,43 @@ TablePanel::TablePanel(ValueTable& table, Filter filter, QWidget* parent)
   buildMenu();
 }
 
-// Each column is as wide as its content, within limits; the stretched one takes the rest.
+// Each column is as wide as its content, within limits; the stretched one takes the rest. The
+// widest column leaves it at least as much room as it has itself. If that is little, the table is
+// wider than its window.
 void TablePanel::fitColumns() {
   constexpr int kWidest = 320;
+  constexpr int kLeast = 160;
+  const QAbstractItemView& view = *view_;
   QHeaderView* header = view_->horizontalHeader();
-  for (int column = 0; column < header->count(); ++column)
-    if (header->sectionResizeMode(column) == QHeaderView::Interactive) {
-      view_->resizeColumnToContents(column);
-      header->resizeSection(column, std::min(header->sectionSize(column) + 8, kWidest));
+  int room = view_->viewport()->width();
+  int wanted = 0;
+  int widest = -1;
+  for (int column = 0; column < header->count(); ++column) {
+    const int content = view.sizeHintForColumn(column) + 8;
+    if (column == stretched_) {
+      wanted = content;
+      continue;
     }
+    header->resizeSection(column,
+                          std::min(std::max(content, header->sectionSizeHint(column)), kWidest));
+    room -= header->sectionSize(column);
+    if (widest < 0 || header->sectionSize(column) > header->sectionSize(widest))
+      widest = column;
+  }
+  if (widest >= 0 && room < wanted) {
+    const int both = room + header->sectionSize(widest);
+    const int kept =
+        std::min(std::max({both / 2, both - wanted, kLeast}), header->sectionSize(widest));
+    room = both - kept;
+    header->resizeSection(widest, kept);
+  }
+  if (stretched_ >= header->count())
+    return;
+  const bool isTight = room < std::min(wanted, kLeast);
+  header->setSectionResizeMode(stretched_,
+                               isTight ? QHeaderView::Interactive : QHeaderView::Stretch);
+  if (isTight)
+    header->resizeSection(stretched_, std::min(wanted, kLeast));
 }
 
 void TablePanel::buildMenu() {
@@ -103,10 +131,9 @@ void TablePanel::selectRow(int row) {
 }
 
 void TablePanel::stretch(int column) {
-  QHeaderView* header = view_->horizontalHeader();
-  header->setSectionResizeMode(QHeaderView::Interactive);
-  if (column < header->count())
-    header->setSectionResizeMode(column, QHeaderView::Stretch);
+  stretched_ = column;
+  view_->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
+  fitColumns();
 }
 
 // In the ValueTable. Requires: the index is valid.

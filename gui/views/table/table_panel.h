@@ -49,6 +49,7 @@ class TablePanel : public QWidget {
   RowFilter shown_;
   QLineEdit* text_ = nullptr;
   QTableView* view_ = nullptr;
+  int stretched_ = 0;  // the column that takes the room that others leave
 };
 
 }  // namespace sonde::gui

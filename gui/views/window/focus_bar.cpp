@@ -23,6 +23,7 @@ FocusBar::FocusBar(Focus& focus, QWidget* parent) : QWidget(parent), focus_(focu
   name_->setAccessibleName(tr("Filter all views"));
   name_->setToolTip(tr("Views show only what has this text in its name"));
   name_->setClearButtonEnabled(true);
+  name_->setFocusPolicy(Qt::ClickFocus);  // the view in front has the keys
   name_->setMinimumWidth(120);
   name_->setMaximumWidth(320);
   typing_ = new QTimer(this);

@@ -54,7 +54,7 @@ TEST_F(GraphViewTest, PartsFollowEachOtherAndLeadToTheirTime) {
 // The part before on the path is among the needs, and one walks back from there.
 TEST_F(GraphViewTest, NeighboursLeadAlongTheGraph) {
   view().choose(2);
-  EXPECT_FALSE(view().centre());
+  ASSERT_TRUE(view().centre());  // the longest part of the path
   view().choosePart(static_cast<int>(view().parts().rows().size()) - 1);
   ASSERT_TRUE(view().centre());
   const auto last = *view().centre();
