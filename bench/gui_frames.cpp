@@ -1,24 +1,53 @@
-// gui_frames TRACE [WIDTH HEIGHT]: measures how long the window takes to show a trace, and each
-// frame while zooming from the whole trace to microseconds and back, and while panning. Prints
-// medians and worst cases; needs no display.
+// gui_frames TRACE [WIDTH HEIGHT]: measures how long the window takes to show a trace, each frame
+// while zooming from the whole trace to microseconds and back, and while panning, and then each
+// view: until it has all its values, and the longest time for which it blocks the window. Prints
+// medians and worst cases, and the memory that all of that needed; needs no display.
 #include "gui/app/main_window.h"
+#include "gui/app/view_list.h"
 #include "gui/views/timeline_view.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEventLoop>
 
+#include <sys/resource.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace {
 
+using sonde::gui::Analyses;
 using sonde::gui::MainWindow;
 using sonde::gui::TraceDocument;
 using sonde::gui::Viewport;
+
+// Measures the longest time that the window's thread takes for one event.
+class Application : public QApplication {
+ public:
+  using QApplication::QApplication;
+
+  bool notify(QObject* receiver, QEvent* event) override {
+    if (isInside_)
+      return QApplication::notify(receiver, event);
+    isInside_ = true;
+    QElapsedTimer timer;
+    timer.start();
+    const bool isHandled = QApplication::notify(receiver, event);
+    longestMs_ = std::max(longestMs_, static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    isInside_ = false;
+    return isHandled;
+  }
+  // Since the last call.
+  [[nodiscard]] double takeLongestMs() { return std::exchange(longestMs_, 0); }
+
+ private:
+  double longestMs_ = 0;
+  bool isInside_ = false;
+};
 
 struct Samples {
   std::vector<double> ms;
@@ -36,13 +65,36 @@ struct Samples {
 
 void settle(MainWindow& window) {
   QApplication::processEvents();
-  while (!window.models().document.settled()) {
+  while (!window.models().settled()) {
     QEventLoop loop;
     QObject::connect(
         &window.models().document, &TraceDocument::settledDown, &loop, &QEventLoop::quit);
-    if (!window.models().document.settled())
+    QObject::connect(&window.models().analyses, &Analyses::settledDown, &loop, &QEventLoop::quit);
+    if (!window.models().settled())
       loop.exec();
     QApplication::processEvents();
+  }
+}
+
+double peakMemoryMiB() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void showViews(MainWindow& window, Application& application) {
+  std::printf("%-34s %12s %14s\n", "view", "complete", "longest block");
+  for (const sonde::gui::ViewInfo& info : sonde::gui::views()) {
+    QElapsedTimer timer;
+    timer.start();
+    (void)application.takeLongestMs();
+    window.showView(QLatin1String(info.word));
+    settle(window);
+    std::printf("%-34s %9.1f ms %11.1f ms\n",
+                info.word,
+                static_cast<double>(timer.nsecsElapsed()) / 1e6,
+                application.takeLongestMs());
+    std::fflush(stdout);
   }
 }
 
@@ -109,10 +161,11 @@ int main(int argc, char** argv) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   QElapsedTimer timer;
   timer.start();
-  const QApplication application(argc, argv);
+  Application application(argc, argv);
   MainWindow window;
   window.resize(argc > 3 ? std::atoi(argv[2]) : 1920, argc > 3 ? std::atoi(argv[3]) : 1080);
   window.show();
+  window.showView(QStringLiteral("timeline"));
   window.open({QString::fromLocal8Bit(argv[1])});
   settle(window);
   window.grab();
@@ -124,5 +177,8 @@ int main(int argc, char** argv) {
   Session session(window);
   session.zoomAndPan();
   session.print();
+  std::printf("%-34s %7.0f MiB\n", "peak of memory", peakMemoryMiB());
+  showViews(window, application);
+  std::printf("%-34s %7.0f MiB\n", "peak of memory", peakMemoryMiB());
   return 0;
 }

@@ -2,9 +2,15 @@
 
 #include "analysis/store/trace_file.h"
 
+#include <QThread>
+
+#include <algorithm>
 #include <mutex>
 
 namespace sonde::gui {
+
+// A query may wait for one that computes the same value (ComputedOnce), while a third one runs.
+constexpr int kLeastThreads = 3;
 
 // One query: interrupts its connection from another thread.
 class Analyses::Running {
@@ -45,7 +51,7 @@ class Analyses::Running {
 };
 
 Analyses::Analyses(TraceDocument& document) : document_(document) {
-  pool_.setMaxThreadCount(2);
+  pool_.setMaxThreadCount(std::max(kLeastThreads, QThread::idealThreadCount()));
   connect(&document, &TraceDocument::replaced, this, &Analyses::cancelAll);
 }
 

@@ -1,7 +1,7 @@
 // Runs the engines over the open trace, for the views that show their values.
 //
-// Each query gets a connection of its own on one of two threads, so that a long one delays neither
-// the timeline nor the window. An asker has one query at a time: a newer one interrupts the older.
+// Each query gets a connection of its own on one of several threads, so that a long one delays
+// neither the timeline nor the window. An asker has one query at a time: a newer one interrupts the older.
 // Another trace interrupts all. Part of TraceModels. Main thread.
 #pragma once
 

@@ -48,9 +48,10 @@ QRectF SlicePainter::rectOf(const Block& block,
                             QPointF corner) {
   const std::int64_t end = endOf(block, traceEndNs);
   const double last = viewport.width() + kOutside;
-  // Whole pixels: neighbours meet without a blurred seam.
+  // All columns that it touches, so that neighbours meet without a blurred seam, and so that a sum
+  // of short events has the columns of each of them.
   const double left = std::floor(std::clamp(viewport.xAt(block.startNs), -kOutside, last));
-  const double right = std::floor(std::clamp(viewport.xAt(end), -kOutside, last));
+  const double right = std::ceil(std::clamp(viewport.xAt(end), -kOutside, last));
   const double width = std::max(right - left, 1.0);
   return {corner.x() + left,
           corner.y() + block.row * TrackLayout::kRowHeight,

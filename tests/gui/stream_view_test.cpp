@@ -68,7 +68,7 @@ TEST_F(StreamViewTest, ASelectedKernelHasAnArrowFromItsCallAndOthersHaveNone) {
   key(Qt::Key_BracketLeft);
   EXPECT_EQ(selected(), (EventRef{Table::Slice, ids_.kernelCall.value}));
   zoomTo(1'100, 1'112);
-  EXPECT_NEAR(arrowPixels(), kernel, 6);  // the same one from its other end; outlines cover some
+  EXPECT_NEAR(arrowPixels(), kernel, 10);  // the same one from its other end; outlines cover some
   key(Qt::Key_Escape);
   EXPECT_EQ(arrowPixels(), 0);
 }
