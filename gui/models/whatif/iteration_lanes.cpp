@@ -47,11 +47,13 @@ Window windowOf(const graph::TraceGraph& job, std::size_t iteration, const NodeT
 std::int64_t moved(std::int64_t ns,
                    graph::NodeIndex node,
                    const graph::Graph& graph,
-                   const engine::whatif::Answer& answer) {
+                   const engine::whatif::Answer* answer) {
+  if (answer == nullptr)
+    return ns;
   const std::int64_t before = graph.durNs[node];
   const double part =
       before > 0 ? static_cast<double>(ns - graph.beginNs[node]) / static_cast<double>(before) : 0;
-  return answer.beginNs[node] + std::llround(part * static_cast<double>(answer.durNs[node]));
+  return answer->beginNs[node] + std::llround(part * static_cast<double>(answer->durNs[node]));
 }
 
 }  // namespace
@@ -65,8 +67,9 @@ QStringList iterationTitles(const AskedTrace& trace) {
   return titles;
 }
 
-Result<std::vector<critical::PathPart>> iterationParts(const AskedTrace& trace,
-                                                       std::size_t iteration) {
+Result<IterationParts> iterationParts(const AskedTrace& trace,
+                                      std::size_t iteration,
+                                      std::size_t most) {
   const graph::Graph& graph = trace.job().graph;
   const Window window = windowOf(trace.job(), iteration, {graph.beginNs, graph.durNs});
   std::vector<critical::Element> nodes;
@@ -76,19 +79,34 @@ Result<std::vector<critical::PathPart>> iterationParts(const AskedTrace& trace,
     if (begin < end && graph.lanes[graph.lane[node]].kind != graph::LaneKind::Meetings)
       nodes.push_back({node, critical::Cause::Node, critical::kNoEdge, begin, end});
   }
+  IterationParts read;
+  if (nodes.size() > most) {
+    std::nth_element(nodes.begin(),
+                     nodes.begin() + static_cast<std::ptrdiff_t>(most),
+                     nodes.end(),
+                     [](const auto& left, const auto& right) {
+                       return left.endNs - left.beginNs > right.endNs - right.beginNs;
+                     });
+    read.left = nodes.size() - most;
+    nodes.resize(most);
+  }
   std::sort(nodes.begin(), nodes.end(), [](const auto& left, const auto& right) {
     return left.beginNs < right.beginNs;
   });
-  return trace.name(nodes);
+  SONDE_TRY_ASSIGN(read.parts, trace.name(nodes));
+  return read;
 }
 
 IterationLanes lanesOf(const AskedTrace& trace,
                        const LanesRequest& request,
                        const std::vector<critical::PathPart>& parts,
-                       const engine::whatif::Answer& answer) {
+                       const engine::whatif::Answer* answer) {
   const graph::Graph& graph = trace.job().graph;
   const Window now = windowOf(trace.job(), request.iteration, {graph.beginNs, graph.durNs});
-  const Window then = windowOf(trace.job(), request.iteration, {answer.beginNs, answer.durNs});
+  const Window then =
+      answer == nullptr
+          ? now
+          : windowOf(trace.job(), request.iteration, {answer->beginNs, answer->durNs});
   IterationLanes drawn;
   drawn.nowNs = now.endNs - now.beginNs;
   drawn.thenNs = then.endNs - then.beginNs;

@@ -21,9 +21,18 @@ namespace sonde::gui {
 // "iteration 12"; if the trace has none, one entry for all of it.
 [[nodiscard]] QStringList iterationTitles(const AskedTrace& trace);
 
-// The work of an iteration, by begin, with its names. Requires: there is such an iteration.
-[[nodiscard]] Result<std::vector<engine::critical::PathPart>> iterationParts(
-    const AskedTrace& trace, std::size_t iteration);
+// More are no longer a picture.
+inline constexpr std::size_t kMostLaneParts = 100'000;
+
+struct IterationParts {
+  std::vector<engine::critical::PathPart> parts;  // by begin
+  std::size_t left = 0;                           // shorter ones that are not there
+};
+// The work of an iteration with its names: the longest `most` parts. Requires: there is such an
+// iteration.
+[[nodiscard]] Result<IterationParts> iterationParts(const AskedTrace& trace,
+                                                    std::size_t iteration,
+                                                    std::size_t most = kMostLaneParts);
 
 // Times since the begin of the iteration.
 struct LanePart {
@@ -45,10 +54,11 @@ struct LanesRequest {
   std::size_t iteration = 0;
   std::optional<std::int64_t> rank;  // only its lanes; nullopt: all
 };
-// By rank. `parts`: those of the iteration. Work that a question added is not there.
+// By rank. `parts`: those of the iteration. `answer`: nullptr: the times as they were measured.
+// Work that a question added is not there.
 [[nodiscard]] IterationLanes lanesOf(const AskedTrace& trace,
                                      const LanesRequest& request,
                                      const std::vector<engine::critical::PathPart>& parts,
-                                     const engine::whatif::Answer& answer);
+                                     const engine::whatif::Answer* answer);
 
 }  // namespace sonde::gui

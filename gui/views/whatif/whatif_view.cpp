@@ -63,6 +63,24 @@ std::vector<LaneGroup> pairsOf(const IterationLanes& lanes) {
   return groups;
 }
 
+// `hasAnswer`: both now and then, else only now.
+LaneData drawnLanes(const IterationLanes& lanes, bool hasAnswer) {
+  LaneData drawn;
+  if (hasAnswer && lanes.lanes.size() > kManyLanes) {
+    drawn.groups = pairsOf(lanes);
+  } else {
+    drawn.groups.push_back(groupOf(WhatifView::tr("now"), lanes, lanes.now, lanes.nowNs));
+    if (hasAnswer)
+      drawn.groups.push_back(groupOf(WhatifView::tr("then"), lanes, lanes.then, lanes.thenNs));
+  }
+  std::set<engine::critical::PathCause> causes;
+  for (const LanePart& part : lanes.now)
+    causes.insert(part.cause);
+  for (const auto cause : causes)
+    drawn.legend.emplace_back(spaced(nameOf(cause)), colorOf(cause));
+  return drawn;
+}
+
 }  // namespace
 
 WhatifView::WhatifView(TraceModels& models) : Panel(models) {
@@ -132,9 +150,13 @@ QWidget* WhatifView::buildAnswer() {
   iteration_ = new QComboBox;
   iteration_->setAccessibleName(tr("Iteration"));
   iteration_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  left_ = new QLabel;
   lanes_ = new LaneChart;
   lanes_->setAccessibleName(tr("Timelines of the iteration now and then"));
-  column2->addWidget(iteration_, 0, Qt::AlignLeft);
+  auto* line = new QHBoxLayout;
+  line->addWidget(iteration_);
+  line->addWidget(left_, 1);
+  column2->addLayout(line);
   column2->addWidget(lanes_, 1);
   auto* path = new TablePanel(path_);
   path->stretch(2);
@@ -175,7 +197,7 @@ void WhatifView::forget() {
   delay_.stop();
   trace_.reset();
   answer_.reset();
-  parts_.clear();
+  parts_.reset();
   changes_.clear();
   traces_.clear();
   plan_->reset(false);
@@ -298,8 +320,8 @@ void WhatifView::show(Result<engine::whatif::Answer> answer) {
     showNothing(qtext(answer.error().message));
     return;
   }
-  const bool isFirst = !answer_;
-  answer_ = *std::move(answer);
+  const bool isFirst = answer_ == nullptr;
+  answer_ = std::make_shared<const engine::whatif::Answer>(*std::move(answer));
   headline_->setText(headlineOf(*answer_));
   remarks_->setText(remarksOf(*answer_).join(u'\n'));
   path_.show(changedPathRows(*answer_));
@@ -325,50 +347,41 @@ void WhatifView::showBars() {
 }
 
 void WhatifView::readParts() {
-  parts_.clear();
+  parts_.reset();
+  left_->clear();
   if (trace_ == nullptr || iteration_->currentIndex() < 0)
     return;
   models().analyses.ask(
       reading_,
       [trace = trace_, iteration = static_cast<std::size_t>(iteration_->currentIndex())](
           const store::Database&) { return iterationParts(*trace, iteration); },
-      [this](Result<std::vector<engine::critical::PathPart>> parts) {
+      [this](Result<IterationParts> parts) {
         if (parts)
-          parts_ = *std::move(parts);
+          parts_ = std::make_shared<const IterationParts>(*std::move(parts));
+        if (parts_ != nullptr && parts_->left > 0)
+          left_->setText(tr("the longest %L1 parts; %L2 shorter ones are not drawn")
+                             .arg(parts_->parts.size())
+                             .arg(parts_->left));
         showLanes(false);
       });
 }
 
 // Without an answer there is only the measured iteration.
 void WhatifView::showLanes(bool keepRange) {
-  if (trace_ == nullptr || parts_.empty()) {
+  if (trace_ == nullptr || parts_ == nullptr) {
+    models().analyses.cancel(drawing_);
     lanes_->show({}, false);
     return;
   }
-  const engine::graph::Graph& graph = trace_->job().graph;
-  engine::whatif::Answer measured;
-  if (!answer_) {
-    measured.beginNs = graph.beginNs;
-    measured.durNs = graph.durNs;
-  }
-  const IterationLanes lanes =
-      lanesOf(*trace_,
-              {static_cast<std::size_t>(iteration_->currentIndex()), models().focus.part().rank},
-              parts_,
-              answer_ ? *answer_ : measured);
-  LaneData drawn;
-  if (answer_ && lanes.lanes.size() > kManyLanes)
-    drawn.groups = pairsOf(lanes);
-  else
-    drawn.groups.push_back(groupOf(tr("now"), lanes, lanes.now, lanes.nowNs));
-  if (answer_ && lanes.lanes.size() <= kManyLanes)
-    drawn.groups.push_back(groupOf(tr("then"), lanes, lanes.then, lanes.thenNs));
-  std::set<engine::critical::PathCause> causes;
-  for (const LanePart& part : lanes.now)
-    causes.insert(part.cause);
-  for (const auto cause : causes)
-    drawn.legend.emplace_back(spaced(nameOf(cause)), colorOf(cause));
-  lanes_->show(std::move(drawn), keepRange);
+  const LanesRequest request{static_cast<std::size_t>(iteration_->currentIndex()),
+                             models().focus.part().rank};
+  models().analyses.ask(
+      drawing_,
+      [trace = trace_, request, parts = parts_, answer = answer_](const store::Database&) {
+        return Result(
+            drawnLanes(lanesOf(*trace, request, parts->parts, answer.get()), answer != nullptr));
+      },
+      [this, keepRange](Result<LaneData> drawn) { lanes_->show(*std::move(drawn), keepRange); });
 }
 
 }  // namespace sonde::gui

@@ -12,7 +12,6 @@
 #include <QTimer>
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 class QComboBox;
@@ -45,8 +44,8 @@ class WhatifView : public Panel {
   [[nodiscard]] QStringList options() const;  // of the changes that are asked
   // The same as a command line.
   [[nodiscard]] QString command() const;
-  // nullopt: nothing is asked, or it could not be answered.
-  [[nodiscard]] const std::optional<engine::whatif::Answer>& answer() const { return answer_; }
+  // nullptr: nothing is asked, or it could not be answered.
+  [[nodiscard]] const engine::whatif::Answer* answer() const { return answer_.get(); }
   [[nodiscard]] QString headline() const;
   [[nodiscard]] const ValueTable& path() const { return path_; }
   [[nodiscard]] const BarChart& bars() const { return *bars_; }
@@ -73,11 +72,12 @@ class WhatifView : public Panel {
   std::shared_ptr<const AskedTrace> trace_;  // nullptr: not read yet
   QStringList traces_;                       // as words of a command line
   std::vector<AskedChange> changes_;
-  std::optional<engine::whatif::Answer> answer_;
-  std::vector<engine::critical::PathPart> parts_;  // of the chosen iteration
+  std::shared_ptr<const engine::whatif::Answer> answer_;
+  std::shared_ptr<const IterationParts> parts_;  // of the chosen iteration; nullptr: not read yet
   ValueTable path_{changedPathColumns()};
   QTimer delay_;     // from a change to its question
   QObject reading_;  // asks for the parts of an iteration
+  QObject drawing_;  // asks for its timelines
   QuestionEditor* editor_ = nullptr;
   QListWidget* list_ = nullptr;
   QPushButton* remove_ = nullptr;
@@ -86,6 +86,7 @@ class WhatifView : public Panel {
   QLabel* remarks_ = nullptr;
   BarChart* bars_ = nullptr;
   QComboBox* iteration_ = nullptr;
+  QLabel* left_ = nullptr;  // the parts that are not drawn
   LaneChart* lanes_ = nullptr;
   PlanPanel* plan_ = nullptr;
 };
