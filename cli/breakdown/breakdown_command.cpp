@@ -6,6 +6,7 @@
 #include "cli/shell/communication_options.h"
 #include "cli/shell/correction_options.h"
 #include "cli/shell/open_job.h"
+#include "cli/shell/time_option.h"
 #include "cli/text/named_flags.h"
 #include "cli/text/table.h"
 #include "cli/text/word_option.h"
@@ -61,6 +62,7 @@ class BreakdownCommand : public Command {
            "  sonde breakdown job.sonde\n"
            "  sonde breakdown rank0.sonde rank1.sonde --by rank,operation,resource\n"
            "  sonde breakdown job.sonde --by iteration,category --format csv\n"
+           "  sonde breakdown job.sonde --time 1.2s..1.5s\n"
            "  sonde breakdown job.sonde --by rank,operation,category --plot job.svg\n";
   }
   void declare(CLI::App& app) override {
@@ -78,6 +80,7 @@ class BreakdownCommand : public Command {
             "--scope",
             scope_,
             "count device work in the operation that launched it, or is open meanwhile (launch)"));
+    addTimeOption(app, time_, "only what lies in this time, since the begin of the trace");
     addCorrectionOptions(app, correction_);
     addCommunicationOptions(app, communication_);
     app.add_flag("--transitions",
@@ -101,6 +104,7 @@ class BreakdownCommand : public Command {
   Format format_ = Format::Table;
   std::vector<std::string> by_;
   Scope scope_ = Scope::Launch;
+  std::string time_;
   CorrectionOptions correction_;
   CommunicationOptions communication_;
   bool transitions_ = false;
@@ -173,6 +177,10 @@ int BreakdownCommand::run() {
     return fail(name(), job.error());
   if (const auto given = applyCommunication(communication_, job->database()); !given)
     return fail(name(), given.error());
+  const auto within = readTimeOf(time_, job->database());
+  if (!within)
+    return fail(name(), within.error());
+  chosen->within = *within;
   const auto measured = measuredCosts(correction_, job->database());
   if (!measured)
     return fail(name(), measured.error());

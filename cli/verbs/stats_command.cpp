@@ -2,6 +2,7 @@
 #include "base/suggest.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open_job.h"
+#include "cli/shell/time_option.h"
 #include "cli/text/table.h"
 
 #include <fmt/format.h>
@@ -30,10 +31,12 @@ class StatsCommand : public Command {
            "cuda_gpu_sum, cuda_kern_exec_sum, nvtx_kern_sum, nvtx_gpu_proj_sum.\n\n"
            "Examples:\n"
            "  sonde stats job.sonde cuda_gpu_kern_sum\n"
-           "  sonde stats rank0.sonde rank1.sonde nvtx_sum --format csv\n";
+           "  sonde stats rank0.sonde rank1.sonde nvtx_sum --format csv\n"
+           "  sonde stats job.sonde cuda_gpu_kern_sum --time 1.2s..1.5s\n";
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
+    addTimeOption(app, time_, "only what lies in this time, since the begin of the trace");
     app.add_option("TRACE… NAME", words_, "traces of one job, then the table")
         ->required()
         ->expected(1, CLI::detail::expected_max_vector_size);
@@ -46,6 +49,7 @@ class StatsCommand : public Command {
   Result<void> show(const store::Database& trace);
 
   Format format_ = Format::Table;
+  std::string time_;
   std::vector<std::string> words_;
   std::string table_;
 };
@@ -121,11 +125,13 @@ Result<void> StatsCommand::takeName() {
 }
 
 Result<void> StatsCommand::show(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const auto within, readTimeOf(time_, trace));
   nlohmann::json tables = nlohmann::json::object();
   for (const metrics::SummaryName& each : metrics::summaryNames()) {
     if (!table_.empty() && each.name != table_)
       continue;
-    SONDE_TRY_ASSIGN(const metrics::SummaryTable summary, metrics::summarise(trace, each.name));
+    SONDE_TRY_ASSIGN(const metrics::SummaryTable summary,
+                     metrics::summarise(trace, each.name, within));
     const Table table = tableOf(summary, format_);
     if (format_ == Format::Json)
       tables[std::string(each.name)] = rowsAsObjects(table);

@@ -1,9 +1,9 @@
 #include "analysis/engine/trim/trim.h"
 #include "analysis/store/scratch.h"
 #include "base/shell_quote.h"
-#include "base/text/time_span.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress_bar.h"
+#include "cli/shell/time_option.h"
 #include "cli/text/number_range.h"
 #include "cli/text/table.h"
 
@@ -37,8 +37,7 @@ class TrimCommand : public Command {
         ->required()
         ->type_name("OUT");
     app.add_option("--iterations", range_, "iterations to keep, by number")->type_name("A-B");
-    app.add_option("--time", time_, "the time to keep, since the begin of the trace")
-        ->type_name("FROM..TO");
+    addTimeOption(app, time_, "the time to keep, since the begin of the trace");
     app.add_flag("-f,--force", options_.overwrite, "replace the output if it exists");
     app.add_option("TRACE", options_.input, "a trace")->required();
   }
@@ -73,10 +72,7 @@ Result<void> TrimCommand::readKept() {
   if (range_.empty() == time_.empty())
     return wrong("give either --iterations A-B or --time FROM..TO");
   if (!time_.empty()) {
-    const auto time = parseTimeRange(time_);
-    if (!time)
-      return wrong(fmt::format(
-          "--time {}: {}: give one like --time 1.2s..1.5s", time_, time.error().message));
+    SONDE_TRY_ASSIGN(const auto time, readTime(time_));
     options_.time = engine::trim::KeptTime{time->beginNs, time->endNs};
     return {};
   }

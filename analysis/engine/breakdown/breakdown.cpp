@@ -3,6 +3,7 @@
 #include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/engine/breakdown/sums.h"
+#include "analysis/engine/breakdown/time_limits.h"
 #include "analysis/engine/metrics/clock.h"
 #include "analysis/store/statement.h"
 
@@ -149,6 +150,8 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
   const Dimensions& by = options.by;
   SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, {by.phase, by.operation, by.module}));
   into.endsUnknown = events.endsUnknown;
+  if (options.within)
+    SONDE_TRY(limitTo(trace, *options.within, events));
   if (by.iteration && !options.byIterationRow)
     into.repeated = repeatedNumbers(events);
   std::optional<correction::Correction> correction;
@@ -195,6 +198,8 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
     return Error{ErrorCode::NotFound,
                  "nothing is left to break down: in all iterations probes were off, recording was "
                  "partial, or the recorder stored records"};
+  if (result.rawTotalNs == 0 && options.within)
+    return Error{ErrorCode::NotFound, "nothing that takes time was recorded in this range of time"};
   if (result.rawTotalNs == 0)
     return Error{ErrorCode::NotFound,
                  options.by.thread

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "analysis/engine/correction/corrected_times.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -44,6 +45,7 @@ struct Options {
   bool correct = true;          // for the cost of recording, where it is known
   const correction::CostSet* measured = nullptr;  // these costs take precedence over the trace's
   unsigned parallel = 0;                          // processes at once; 0: one per processor
+  std::optional<metrics::Interval> within = {};   // job time; what crosses its borders is clipped
 };
 
 enum class Resource : std::uint8_t { Cpu, Gpu, CpuAndGpu };
@@ -129,7 +131,8 @@ struct Breakdown {
   std::int64_t endsUnknown = 0;         // device and network events without an end: no time either
 };
 
-// NotFound: nothing that takes time was recorded, or nothing counts. Corrupt: an id is invalid.
+// NotFound: nothing that takes time was recorded (`within` that time), or nothing counts. Corrupt:
+// an id is invalid.
 Result<Breakdown> breakDown(const store::Database& trace, const Options& options);
 
 }  // namespace sonde::engine::breakdown

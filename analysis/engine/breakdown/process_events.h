@@ -96,6 +96,7 @@ struct ProcessEvents {
   // without iterations.
   std::vector<IterationSpan> inherited;
   std::int64_t inheritedFrom = 0;
+  std::optional<Extent> within = {};  // only this part counts
 
   bool empty() const noexcept;
 };

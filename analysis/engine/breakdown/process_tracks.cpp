@@ -60,6 +60,14 @@ Extent clipped(Extent time, Extent within) {
   return {std::max(time.begin, within.begin), std::min(time.end, within.end)};
 }
 
+// `part`: of the process, as recorded. Unset: all of it.
+Extent clippedTo(const std::optional<Extent>& part,
+                 const ProcessEvents& process,
+                 const CorrectedTimes* times,
+                 Extent time) {
+  return part ? clipped(time, LaneTimes(timesOfProcess(times, process.id)).of(*part)) : time;
+}
+
 // The whole process. For a trimmed trace: the kept part, and what devices did for it later.
 Extent extentOf(const ProcessEvents& process, const CorrectedTimes* times) {
   const Timeline* const ofProcess = timesOfProcess(times, process.id);
@@ -208,7 +216,8 @@ void addWindow(Extent extent, Tracks& into) {
 
 Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options) {
   Tracks tracks;
-  const Extent extent = extentOf(process, options.times);
+  const Extent extent =
+      clippedTo(process.within, process, options.times, extentOf(process, options.times));
   if (extent.empty())
     return tracks;
   addWindow(extent, tracks);
@@ -223,9 +232,8 @@ Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions o
   Tracks tracks;
   Extent extent;
   include(thread.extent, timesOfThread(options.times, thread.id), extent);
-  if (process.kept)
-    extent =
-        clipped(extent, LaneTimes(timesOfProcess(options.times, process.id)).of(*process.kept));
+  for (const auto& part : {process.kept, process.within})
+    extent = clippedTo(part, process, options.times, extent);
   if (extent.empty())
     return tracks;
   addWindow(extent, tracks);

@@ -136,6 +136,8 @@ Sums sumOf(ProcessEvents& process, const Options& options, const TrackOptions& t
 }
 
 void merge(const ProcessEvents& process, const Sums& part, Sums& into) {
+  if (process.within && part.wallNs == 0 && part.maskedNs == 0)
+    return;
   into.processes.push_back(
       {process.id, process.pid, process.rank, part.wallNs, process.host, process.command});
   for (const HostThread& thread : process.threads)

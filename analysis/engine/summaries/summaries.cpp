@@ -151,8 +151,10 @@ std::vector<SummaryName> summaryNames() {
   return names;
 }
 
-Result<SummaryTable> summarise(const store::Database& trace, std::string_view name) {
-  const auto& specs = summarySpecs();
+Result<SummaryTable> summarise(const store::Database& trace,
+                               std::string_view name,
+                               const std::optional<Interval>& within) {
+  const std::vector<SummarySpec> specs = summarySpecs(within);
   const auto spec =
       std::find_if(specs.begin(), specs.end(), [&](const auto& each) { return each.name == name; });
   if (spec == specs.end())

@@ -5,10 +5,12 @@
 // Source: docs.nvidia.com/nsight-systems, "nsys stats".
 #pragma once
 
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,7 +41,10 @@ struct SummaryName {
 // In display order.
 std::vector<SummaryName> summaryNames();
 
-// NotFound: there is no summary of this name.
-Result<SummaryTable> summarise(const store::Database& trace, std::string_view name);
+// `within`: job time. Events count if they share time with it, and their times are clipped to it;
+// their bytes are not. NotFound: there is no summary of this name.
+Result<SummaryTable> summarise(const store::Database& trace,
+                               std::string_view name,
+                               const std::optional<Interval>& within = {});
 
 }  // namespace sonde::engine::metrics

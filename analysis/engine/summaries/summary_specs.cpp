@@ -34,6 +34,48 @@ Columns timeColumns(const std::string& count, const std::vector<std::string>& la
   return columns;
 }
 
+// Limits queries to a range of job time, or to nothing. `row`: the alias of a row, with a point.
+class Limits {
+ public:
+  explicit Limits(const std::optional<Interval>& within) : within_(within) {}
+
+  // A condition: the time shares some with the range. An instant belongs to the range that it
+  // begins.
+  std::string include(const std::string& begin, const std::string& end) const {
+    return within_ ? fmt::format("({0} < {3} AND ({1} > {2} OR {0} >= {2}))",
+                                 begin,
+                                 end,
+                                 within_->begin,
+                                 within_->end)
+                   : "true";
+  }
+  std::string includeRow(const std::string& row = "") const {
+    return include(row + "start_ns", row + "end_ns");
+  }
+  // The length of the part in the range; NULL if there is none.
+  std::string partOf(const std::string& begin, const std::string& end) const {
+    return within_ ? fmt::format("CASE WHEN {} THEN min({}, {}) - max({}, {}) END",
+                                 include(begin, end),
+                                 end,
+                                 within_->end,
+                                 begin,
+                                 within_->begin)
+                   : fmt::format("{} - {}", end, begin);
+  }
+  std::string partOfRow(const std::string& row = "") const {
+    return within_ ? partOf(row + "start_ns", row + "end_ns") : row + "dur_ns";
+  }
+  std::string begin() const {
+    return within_ ? fmt::format("max(start_ns, {})", within_->begin) : "start_ns";
+  }
+  std::string end() const {
+    return within_ ? fmt::format("min(end_ns, {})", within_->end) : "end_ns";
+  }
+
+ private:
+  std::optional<Interval> within_;
+};
+
 // Nsight's names for the kinds of a row of v_copy. A copy of managed memory has an ordinary kind;
 // only its name shows it.
 constexpr std::string_view kOperation =
@@ -81,42 +123,60 @@ std::string launchesAndRanges(std::string_view work) {
       isRange("s"));
 }
 
-constexpr std::string_view kKernels =
-    "SELECT id, launch_slice_id, start_ns, dur_ns, end_ns, name FROM v_kernel "
-    "WHERE dur_ns IS NOT NULL";
-constexpr std::string_view kAllWork =
-    "SELECT launch_slice_id, start_ns, end_ns FROM v_kernel WHERE dur_ns IS NOT NULL UNION ALL "
-    "SELECT launch_slice_id, start_ns, end_ns FROM v_copy WHERE dur_ns IS NOT NULL";
-
-SummarySpec apiSum() {
-  return {
-      "cuda_api_sum",
-      "CUDA API Summary",
-      1,
-      1,
-      fmt::format("SELECT name, dur_ns FROM v_slice WHERE {} AND dur_ns IS NOT NULL", kIsDeviceApi),
-      timeColumns("Num Calls", {"Name"})};
+std::string kernels(const Limits& limits) {
+  return fmt::format(
+      "SELECT id, launch_slice_id, {} AS dur_ns, name FROM v_kernel "
+      "WHERE dur_ns IS NOT NULL AND {}",
+      limits.partOfRow(),
+      limits.includeRow());
+}
+std::string allWork(const Limits& limits) {
+  return fmt::format(
+      "SELECT launch_slice_id, {0} AS start_ns, {1} AS end_ns FROM v_kernel "
+      "WHERE dur_ns IS NOT NULL AND {2} UNION ALL "
+      "SELECT launch_slice_id, {0}, {1} FROM v_copy WHERE dur_ns IS NOT NULL AND {2}",
+      limits.begin(),
+      limits.end(),
+      limits.includeRow());
 }
 
-SummarySpec kernelSum() {
+SummarySpec apiSum(const Limits& limits) {
+  return {"cuda_api_sum",
+          "CUDA API Summary",
+          1,
+          1,
+          fmt::format("SELECT name, {} FROM v_slice WHERE {} AND dur_ns IS NOT NULL AND {}",
+                      limits.partOfRow(),
+                      kIsDeviceApi,
+                      limits.includeRow()),
+          timeColumns("Num Calls", {"Name"})};
+}
+
+SummarySpec kernelSum(const Limits& limits) {
   return {"cuda_gpu_kern_sum",
           "CUDA GPU Kernel Summary",
           1,
           1,
-          "SELECT name, dur_ns FROM v_kernel WHERE dur_ns IS NOT NULL",
+          fmt::format("SELECT name, {} FROM v_kernel WHERE dur_ns IS NOT NULL AND {}",
+                      limits.partOfRow(),
+                      limits.includeRow()),
           timeColumns("Instances", {"Name"})};
 }
 
-SummarySpec memoryTimeSum() {
+SummarySpec memoryTimeSum(const Limits& limits) {
   return {"cuda_gpu_mem_time_sum",
           "CUDA GPU MemOps Summary (by Time)",
           1,
           1,
-          fmt::format("SELECT {}, dur_ns FROM v_copy WHERE dur_ns IS NOT NULL", kOperation),
+          fmt::format("SELECT {}, {} FROM v_copy WHERE dur_ns IS NOT NULL AND {}",
+                      kOperation,
+                      limits.partOfRow(),
+                      limits.includeRow()),
           timeColumns("Count", {"Operation"})};
 }
 
-SummarySpec memorySizeSum() {
+// Without a known end, a copy counts at its begin.
+SummarySpec memorySizeSum(const Limits& limits) {
   Columns columns = {{"Total (MB)", From::Total, 0, kMega}, {"Count", From::Count}};
   addSpread(columns, 0, "", "MB", kMega);
   columns.push_back({"Operation"});
@@ -124,27 +184,32 @@ SummarySpec memorySizeSum() {
           "CUDA GPU MemOps Summary (by Size)",
           1,
           1,
-          fmt::format("SELECT {}, bytes FROM v_copy WHERE bytes IS NOT NULL", kOperation),
+          fmt::format("SELECT {}, bytes FROM v_copy WHERE bytes IS NOT NULL AND {}",
+                      kOperation,
+                      limits.include("start_ns", "coalesce(end_ns, start_ns)")),
           columns};
 }
 
-SummarySpec deviceSum() {
+SummarySpec deviceSum(const Limits& limits) {
   Columns columns = timeColumns("Instances", {"Category", "Operation"});
   return {"cuda_gpu_sum",
           "CUDA GPU Summary (Kernels/MemOps)",
           2,
           1,
-          fmt::format("SELECT 'CUDA_KERNEL', name, dur_ns FROM v_kernel WHERE dur_ns IS NOT NULL "
-                      "UNION ALL SELECT 'MEMORY_OPER', {}, dur_ns FROM v_copy "
-                      "WHERE dur_ns IS NOT NULL",
-                      kOperation),
+          fmt::format("SELECT 'CUDA_KERNEL', name, {1} FROM v_kernel WHERE dur_ns IS NOT NULL AND "
+                      "{2} UNION ALL SELECT 'MEMORY_OPER', {0}, {1} FROM v_copy "
+                      "WHERE dur_ns IS NOT NULL AND {2}",
+                      kOperation,
+                      limits.partOfRow(),
+                      limits.includeRow()),
           columns};
 }
 
 // From launch to end: the call (A); the queue from its end to the kernel's begin (Q; absent if the
 // kernel began before the call returned); the kernel (K); and all of it (T), to the later end of
-// call and kernel.
-SummarySpec kernelExecSum() {
+// call and kernel. Counts in a range of time if all of it shares time with that.
+SummarySpec kernelExecSum(const Limits& limits) {
+  const std::string end = "max(k.end_ns, s.end_ns)";
   Columns columns = {{"PID", From::Label, 0},
                      {"TID", From::Label, 1},
                      {"DevId", From::Label, 2},
@@ -159,31 +224,40 @@ SummarySpec kernelExecSum() {
           "CUDA Kernel Launch & Exec Time Summary",
           6,
           4,
-          "SELECT s.pid, s.tid, k.device, s.name, k.name, s.thread_id, "
-          "max(k.end_ns, s.end_ns) - s.start_ns, s.dur_ns, "
-          "CASE WHEN k.start_ns > s.end_ns THEN k.start_ns - s.end_ns END, k.dur_ns "
-          "FROM v_kernel k JOIN v_slice s ON s.id = k.launch_slice_id "
-          "WHERE k.dur_ns IS NOT NULL AND s.dur_ns IS NOT NULL",
+          fmt::format("SELECT s.pid, s.tid, k.device, s.name, k.name, s.thread_id, {}, {}, "
+                      "CASE WHEN k.start_ns > s.end_ns THEN {} END, {} "
+                      "FROM v_kernel k JOIN v_slice s ON s.id = k.launch_slice_id "
+                      "WHERE k.dur_ns IS NOT NULL AND s.dur_ns IS NOT NULL AND {}",
+                      limits.partOf("s.start_ns", end),
+                      limits.partOfRow("s."),
+                      limits.partOf("s.end_ns", "k.start_ns"),
+                      limits.partOfRow("k."),
+                      limits.include("s.start_ns", end)),
           columns};
 }
 
-SummarySpec rangeSum(std::string_view name, std::string_view title, std::string_view style) {
+SummarySpec rangeSum(const Limits& limits,
+                     std::string_view name,
+                     std::string_view title,
+                     std::string_view style) {
   const bool all = style.empty();
   return {name,
           title,
           all ? 2U : 1U,
           1,
-          fmt::format("SELECT {}{}, dur_ns FROM v_slice r WHERE {}{}",
+          fmt::format("SELECT {}{}, {} FROM v_slice r WHERE {} AND {}{}",
                       all ? styleOf("r") + ", " : "",
                       rangeNameOf("r"),
+                      limits.partOfRow("r."),
                       isRange("r"),
+                      limits.includeRow("r."),
                       all ? "" : fmt::format(" AND {} = '{}'", styleOf("r"), style)),
           all ? timeColumns("Instances", {"Style", "Range"}) : timeColumns("Instances", {"Range"})};
 }
 
 // CROSS JOIN keeps the order of the tables. SQLite does not know the sizes of temporary ones, and
 // would read all of one for each row of another.
-SummarySpec rangeKernelSum() {
+SummarySpec rangeKernelSum(const Limits& limits) {
   Columns columns = {{"NVTX Range", From::Label, 0},
                      {"Style", From::Label, 1},
                      {"PID", From::Label, 2},
@@ -202,14 +276,14 @@ SummarySpec rangeKernelSum() {
                       "CROSS JOIN v_slice r ON r.id = h.range_id",
                       rangeNameOf("r"),
                       styleOf("r"),
-                      kKernels),
+                      kernels(limits)),
           columns,
-          launchesAndRanges(kKernels)};
+          launchesAndRanges(kernels(limits))};
 }
 
 // A range projected onto the devices: from the begin of the first work launched in it to the end of
 // the last. Its level counts the ranges around it; its children are one level deeper.
-SummarySpec projectionSum() {
+SummarySpec projectionSum(const Limits& limits) {
   Columns columns = {{"Range", From::Label, 0},
                      {"Style", From::Label, 1},
                      {"Total Proj Time (ns)", From::Total, 0},
@@ -224,21 +298,22 @@ SummarySpec projectionSum() {
           "NVTX GPU Projection Summary",
           2,
           5,
-          fmt::format("SELECT {}, {}, max(w.end_ns) - min(w.start_ns), r.dur_ns, count(*), "
+          fmt::format("SELECT {}, {}, max(w.end_ns) - min(w.start_ns), {}, count(*), "
                       "held_range.level, held_range.children FROM ({}) w CROSS JOIN held h "
                       "ON h.slice_id = w.launch_slice_id CROSS JOIN held_range "
                       "ON held_range.id = h.range_id CROSS JOIN v_slice r ON r.id = h.range_id "
                       "GROUP BY r.id",
                       rangeNameOf("r"),
                       styleOf("r"),
-                      kAllWork),
+                      limits.partOfRow("r."),
+                      allWork(limits)),
           columns,
-          launchesAndRanges(kAllWork)};
+          launchesAndRanges(allWork(limits))};
 }
 
 // Hardware counters by operation: sums over an operation's stretches; other values are weighted by
 // time. Values are passed in thousandths.
-SummarySpec counterSum() {
+SummarySpec counterSum(const Limits& limits) {
   constexpr double kThousandths = 1e3;
   Columns columns = {
       {"Operation", From::Label, 0}, {"Metric", From::Label, 1}, {"Instances", From::Count}};
@@ -254,54 +329,62 @@ SummarySpec counterSum() {
       "GPU Hardware Counter Summary",
       2,
       1,
-      "SELECT operation, name, CAST(round(1000 * iif(name GLOB '*.sum', sum(value), sum(value * "
-      "dur_ns) / sum(dur_ns))) AS INTEGER) FROM v_device_metric WHERE value IS NOT NULL AND "
-      "slice_id IS NOT NULL GROUP BY process_id, slice_id, name",
+      fmt::format("SELECT operation, name, CAST(round(1000 * iif(name GLOB '*.sum', sum(value), "
+                  "sum(value * dur_ns) / sum(dur_ns))) AS INTEGER) FROM v_device_metric WHERE "
+                  "value IS NOT NULL AND slice_id IS NOT NULL AND {} "
+                  "GROUP BY process_id, slice_id, name",
+                  limits.include("start_ns", "start_ns + dur_ns")),
       columns};
 }
 
-SummarySpec systemSum() {
+SummarySpec systemSum(const Limits& limits) {
   return {"osrt_sum",
           "OS Runtime Summary",
           1,
           1,
-          "SELECT name, dur_ns FROM v_slice WHERE kind IN ('io', 'wait') AND dur_ns IS NOT NULL",
+          fmt::format("SELECT name, {} FROM v_slice WHERE kind IN ('io', 'wait') AND "
+                      "dur_ns IS NOT NULL AND {}",
+                      limits.partOfRow(),
+                      limits.includeRow()),
           timeColumns("Num Calls", {"Name"})};
 }
 
 // The source is Nsight's class of a call.
-SummarySpec mpiSum() {
+SummarySpec mpiSum(const Limits& limits) {
   return {"mpi_event_sum",
           "MPI Event Summary",
           2,
           1,
-          "SELECT CASE WHEN name GLOB 'MPI_Wait*' OR name GLOB 'MPI_Start*' THEN 'start_wait' "
-          "WHEN kind <> 'collective' THEN 'other' WHEN name GLOB '*[Ss]end*' OR "
-          "name GLOB '*[Rr]ecv*' THEN 'p2p' ELSE 'collectives' END, name, dur_ns "
-          "FROM v_slice WHERE category = 'mpi' AND dur_ns IS NOT NULL",
+          fmt::format(
+              "SELECT CASE WHEN name GLOB 'MPI_Wait*' OR name GLOB 'MPI_Start*' THEN 'start_wait' "
+              "WHEN kind <> 'collective' THEN 'other' WHEN name GLOB '*[Ss]end*' OR "
+              "name GLOB '*[Rr]ecv*' THEN 'p2p' ELSE 'collectives' END, name, {} "
+              "FROM v_slice WHERE category = 'mpi' AND dur_ns IS NOT NULL AND {}",
+              limits.partOfRow(),
+              limits.includeRow()),
           timeColumns("Instances", {"Source", "Name"})};
 }
 
 }  // namespace
 
-const std::vector<SummarySpec>& summarySpecs() {
-  static const std::vector<SummarySpec> kSpecs = {
-      rangeSum("nvtx_sum", "NVTX Range Summary", ""),
-      rangeSum("nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "PushPop"),
-      rangeSum("nvtx_startend_sum", "NVTX Start/End Range Summary", "StartEnd"),
-      systemSum(),
-      mpiSum(),
-      apiSum(),
-      kernelSum(),
-      memoryTimeSum(),
-      memorySizeSum(),
-      deviceSum(),
-      kernelExecSum(),
-      rangeKernelSum(),
-      projectionSum(),
-      counterSum(),
+std::vector<SummarySpec> summarySpecs(const std::optional<Interval>& within) {
+  const Limits limits(within);
+  return {
+      rangeSum(limits, "nvtx_sum", "NVTX Range Summary", ""),
+      rangeSum(limits, "nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "PushPop"),
+      rangeSum(limits, "nvtx_startend_sum", "NVTX Start/End Range Summary", "StartEnd"),
+      systemSum(limits),
+      mpiSum(limits),
+      apiSum(limits),
+      kernelSum(limits),
+      memoryTimeSum(limits),
+      memorySizeSum(limits),
+      deviceSum(limits),
+      kernelExecSum(limits),
+      rangeKernelSum(limits),
+      projectionSum(limits),
+      counterSum(limits),
   };
-  return kSpecs;
 }
 
 }  // namespace sonde::engine::metrics

@@ -1,6 +1,9 @@
 // The definition of each summary table: a query and its columns. Within engine/summaries.
 #pragma once
 
+#include "analysis/engine/intervals/intervals.h"
+
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +42,8 @@ struct SummarySpec {
   std::string slices{};  // for makeHeldSlices(), whose tables the query reads; empty: not used
 };
 
-const std::vector<SummarySpec>& summarySpecs();
+// `within`: job time. Queries then have only the events that share time with it, and the part of
+// their times that lies in it.
+std::vector<SummarySpec> summarySpecs(const std::optional<Interval>& within = {});
 
 }  // namespace sonde::engine::metrics

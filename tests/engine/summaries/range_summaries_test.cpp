@@ -183,7 +183,10 @@ std::vector<std::pair<std::int64_t, std::string>> planOf(const store::Database& 
 // Otherwise a table takes quadratic time in its launches.
 TEST_F(CrossingSummariesTest, ReadsNoTableInsideALoop) {
   const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
-  for (const SummarySpec& spec : summarySpecs()) {
+  std::vector<SummarySpec> specs = summarySpecs();
+  for (SummarySpec& limited : summarySpecs(Interval{0, 1'000'000}))
+    specs.push_back(std::move(limited));
+  for (const SummarySpec& spec : specs) {
     test::must(summarise(trace, spec.name));  // makes what the query reads
     std::set<std::int64_t> loops;             // by parent
     for (const auto& [parent, step] : planOf(trace, spec.query)) {
