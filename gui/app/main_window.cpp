@@ -18,7 +18,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <numeric>
 
 namespace sonde::gui {
 
@@ -128,7 +127,7 @@ void MainWindow::connectModel() {
     showSelectionText();
   });
   connect(&models_.selection, &Selection::changed, this, &MainWindow::showSelectionText);
-  connect(&models_.view, &ViewState::areaChanged, this, &MainWindow::showSelectionText);
+  connect(&models_.view, &ViewState::changed, this, &MainWindow::showSelectionText);
   connect(&timeline(), &TimelineView::hovered, hoverText_, &QLabel::setText);
 }
 
@@ -199,9 +198,7 @@ void MainWindow::showTime(const Span& sinceBegin) {
     return;
   }
   models_.view.change(&Viewport::show, span.beginNs, span.endNs, 0.1);
-  std::vector<int> tracks(skeleton.tracks.size());
-  std::iota(tracks.begin(), tracks.end(), 0);
-  models_.view.setArea(Area{span, std::move(tracks)});
+  models_.view.setArea(Area{span, {}});
 }
 
 void MainWindow::showNote(const Span& span) {

@@ -182,7 +182,7 @@ void WindowMenus::buildToolBar() {
   bar->setContextMenuPolicy(Qt::PreventContextMenu);
   const int side = window_.fontMetrics().height();
   bar->setIconSize({side, side});
-  focusBar_ = new FocusBar(window_.models().focus);
+  focusBar_ = new FocusBar(window_.models());
   bar->addAction(open_);
   bar->addAction(back_);
   bar->addAction(forward_);
@@ -212,7 +212,8 @@ void WindowMenus::buildHelp() {
   }
   lines.push_back({tr("Ctrl + wheel"), tr("zoom at the mouse; over the ruler also without Ctrl")});
   lines.push_back({tr("Shift + wheel, Shift + drag"), tr("move in time")});
-  lines.push_back({tr("drag"), tr("select a span: its length, and totals by name")});
+  lines.push_back(
+      {tr("drag"), tr("select a span: views show only that time, and its totals by name")});
   lines.push_back({tr("click, double click"), tr("select an event, zoom to it")});
   help_ = new HelpOverlay(std::move(lines), &window_);
 }

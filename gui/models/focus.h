@@ -1,6 +1,6 @@
-// The part of the job that the user looks at: a rank, an operation, a name. The time range is
-// ViewState::area(). Views show only that part where they can, and set it when the user clicks.
-// Part of TraceModels. Main thread.
+// The part of the job that the user looks at: a rank, an operation, a name. The range of time is
+// ViewState::selectedTime(). Views show only that part where they can, and set it when the user
+// clicks. Part of TraceModels. Main thread.
 #pragma once
 
 #include <QObject>
@@ -35,5 +35,8 @@ class Focus : public QObject {
  private:
   Part part_;
 };
+
+// "rank 3 · in forward · “gemm”"; empty: the part is all.
+[[nodiscard]] QString textOf(const Focus::Part& part);
 
 }  // namespace sonde::gui

@@ -2,21 +2,29 @@
 
 #include "gui/trace/trace_reader.h"
 
+#include <numeric>
 #include <utility>
 
 namespace sonde::gui {
 
-SpanTotals::SpanTotals(TraceDocument& document) : document_(document) {
+SpanTotals::SpanTotals(TraceDocument& document, const ViewState& view)
+    : document_(document), view_(view) {
   connect(&document_, &TraceDocument::replaced, this, [this] { rows_.clear(); });
+  connect(&view_, &ViewState::areaChanged, this, &SpanTotals::follow);
 }
 
-void SpanTotals::sum(const Area& area) {
-  if (!document_.ready())
-    return;
+void SpanTotals::follow() {
+  const std::optional<Area>& area = view_.area();
+  if (!area || !document_.ready())
+    return clear();
+  WindowRequest request{area->span.beginNs, area->span.endNs, 0, area->tracks};
+  if (request.tracks.empty()) {
+    request.tracks.resize(document_.skeleton().tracks.size());
+    std::iota(request.tracks.begin(), request.tracks.end(), 0);
+  }
   document_.ask(
       TraceDocument::Slot::Span,
-      [request = WindowRequest{area.span.beginNs, area.span.endNs, 0, area.tracks}](
-          TraceReader& reader, const Cancellation& cancellation) {
+      [request = std::move(request)](TraceReader& reader, const Cancellation& cancellation) {
         return reader.span(request, cancellation);
       },
       [this](std::vector<SpanRow> rows) {

@@ -1,4 +1,4 @@
-// The totals by name of the events in the selected area.
+// The totals by name of the events in the selected area. Follows that area.
 //
 // Part of TraceModels. Main thread.
 #pragma once
@@ -16,19 +16,21 @@ class SpanTotals : public QObject {
   Q_OBJECT
 
  public:
-  // Requires: `document` outlives it.
-  explicit SpanTotals(TraceDocument& document);
+  // Requires: both outlive it.
+  SpanTotals(TraceDocument& document, const ViewState& view);
 
-  void sum(const Area& area);
-  void clear();
-  // Empty until they have been read.
+  // Empty without an area, and until they have been read.
   [[nodiscard]] const std::vector<SpanRow>& rows() const { return rows_; }
 
  signals:
   void changed();
 
  private:
+  void follow();
+  void clear();
+
   TraceDocument& document_;
+  const ViewState& view_;
   std::vector<SpanRow> rows_;
 };
 

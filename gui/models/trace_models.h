@@ -23,8 +23,8 @@ struct TraceModels {
   TimelineModel timeline{document};
   Selection selection{document};
   NameSearch search{document, selection};
-  SpanTotals totals{document};
   ViewState view;
+  SpanTotals totals{document, view};
   Notes notes{document, view};
   Focus focus;
   PathOverlay path;

@@ -14,12 +14,28 @@ void ViewState::setViewport(const Viewport& viewport) {
   emit changed();
 }
 
+std::optional<engine::metrics::Interval> ViewState::selectedTime() const {
+  if (!area_)
+    return {};
+  return engine::metrics::Interval{area_->span.beginNs, area_->span.endNs};
+}
+
 void ViewState::setArea(const std::optional<Area>& area) {
+  if (area != area_) {
+    area_ = area;
+    emit changed();
+  }
+  if (area_ != announced_) {
+    announced_ = area_;
+    emit areaChanged();
+  }
+}
+
+void ViewState::dragArea(const Area& area) {
   if (area == area_)
     return;
   area_ = area;
   emit changed();
-  emit areaChanged();
 }
 
 void ViewState::mark(const Span& span, bool keep) {
@@ -50,8 +66,9 @@ void ViewState::note(const Span& span, const QString& text) {
 void ViewState::reset(const Viewport& viewport) {
   viewport_ = viewport;
   start_ = viewport;
-  area_.reset();
   marks_.clear();
+  area_.reset();
+  announced_.reset();
   emit changed();
   emit areaChanged();
 }
@@ -62,6 +79,7 @@ void ViewState::extend(const Viewport& start) {
     viewport_.show(before.beginNs(), before.endNs(), 0.0);
   start_ = start;
   area_.reset();
+  announced_.reset();
   emit changed();
   emit areaChanged();
 }

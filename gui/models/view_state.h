@@ -1,8 +1,10 @@
 // The state that the views share: the window on time, the selected area, the marks.
 //
-// Every view with a time axis zooms and pans through it. Part of TraceModels. Main thread.
+// Every view with a time axis zooms and pans through it. The time of the selected area limits what
+// all views show, as Focus does. Part of TraceModels. Main thread.
 #pragma once
 
+#include "analysis/engine/intervals/intervals.h"
 #include "gui/models/viewport.h"
 
 #include <QObject>
@@ -25,7 +27,7 @@ struct Span {
 // A span of time on some tracks.
 struct Area {
   Span span;
-  std::vector<int> tracks;  // indices in Skeleton::tracks
+  std::vector<int> tracks;  // indices in Skeleton::tracks; empty: all
   bool operator==(const Area&) const = default;
 };
 
@@ -54,7 +56,11 @@ class ViewState : public QObject {
   }
 
   [[nodiscard]] const std::optional<Area>& area() const { return area_; }
+  // The time of the area, in job time; unset: no area is selected, and views show all time.
+  [[nodiscard]] std::optional<engine::metrics::Interval> selectedTime() const;
   void setArea(const std::optional<Area>& area);
+  // As setArea(), while the user still drags: emits areaChanged() only once setArea() is called.
+  void dragArea(const Area& area);
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
   // Replaces the mark that is not kept, if any. Repeating a span removes its mark.
   void mark(const Span& span, bool keep);
@@ -66,13 +72,14 @@ class ViewState : public QObject {
   void extend(const Viewport& start);
 
  signals:
-  void changed();
-  void areaChanged();
+  void changed();      // also while the user drags an area
+  void areaChanged();  // the area is another one than before, and the user has chosen it
 
  private:
   Viewport viewport_;
   Viewport start_;
   std::optional<Area> area_;
+  std::optional<Area> announced_;  // by areaChanged()
   std::vector<Mark> marks_;
 };
 

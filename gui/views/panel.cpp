@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QLabel>
 #include <QStackedLayout>
+#include <QVBoxLayout>
 
 namespace sonde::gui {
 
@@ -61,8 +62,19 @@ QString Panel::message() const {
 }
 
 void Panel::setContent(QWidget* content) {
-  layers_->addWidget(content);
+  auto* page = new QWidget;
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  whole_ = new QLabel(tr("Of the whole trace: this view does not follow the selected span."));
+  whole_->setObjectName(QStringLiteral("wholeTrace"));
+  whole_->setContentsMargins(8, 4, 8, 0);
+  layout->addWidget(whole_);
+  layout->addWidget(content, 1);
+  layers_->addWidget(page);
   setFocusProxy(content);
+  connect(&models_.view, &ViewState::areaChanged, this, &Panel::showWholeTrace);
+  showWholeTrace();
   const QList<TablePanel*> tables = content->findChildren<TablePanel*>();
   for (TablePanel* table : tables) {
     connect(&models_.focus, &Focus::changed, table, [this, table] {
@@ -71,7 +83,18 @@ void Panel::setContent(QWidget* content) {
     connect(table, &TablePanel::partWanted, this, [this](const Place& place) {
       models_.focus.set({place.rank, place.operation, place.name});
     });
+    connect(table, &TablePanel::allWanted, &models_.focus, &Focus::clear);
   }
+}
+
+void Panel::followTime() {
+  followsTime_ = true;
+  connect(&models_.view, &ViewState::areaChanged, this, &Panel::refresh);
+  showWholeTrace();
+}
+
+void Panel::showWholeTrace() {
+  whole_->setVisible(!followsTime_ && models_.view.area());
 }
 
 void Panel::showContent() {

@@ -42,8 +42,11 @@ class Panel : public QWidget {
   virtual void read() = 0;
 
   [[nodiscard]] TraceModels& models() { return models_; }
-  // Its tables follow the focus.
+  // Its tables follow the focus. Without followTime(), a line above it says that it is of the whole
+  // trace when a span is selected.
   void setContent(QWidget* content);
+  // The view shows only the selected time: it reads again when that changes.
+  void followTime();
   void showContent();
   void showMessage(const QString& message);
   // Reads again, now or when the view is visible.
@@ -55,13 +58,16 @@ class Panel : public QWidget {
  private:
   void readIfDue();
   void showNoTrace();
+  void showWholeTrace();
 
   TraceModels& models_;
   QStackedLayout* layers_ = nullptr;
   QLabel* message_ = nullptr;
+  QLabel* whole_ = nullptr;   // "of the whole trace"
   QWidget* first_ = nullptr;  // nullptr: a message
   bool isShown_ = false;
   bool isDue_ = true;
+  bool followsTime_ = false;
 };
 
 template <typename Query, typename Accept>

@@ -44,9 +44,7 @@ void areaFromSelection(TraceModels& models) {
   const auto& details = models.selection.details();
   if (!details)
     return;
-  const Area area{*selectedSpan(models), {details->event.track}};
-  models.view.setArea(area);
-  models.totals.sum(area);
+  models.view.setArea(Area{*selectedSpan(models), {details->event.track}});
 }
 
 void zoom(TraceModels& models, double x, double factor) {
@@ -108,7 +106,6 @@ void frame(ViewState& view, const Span& span) {
 
 void clearSelection(TraceModels& models) {
   models.view.setArea({});
-  models.totals.clear();
   models.selection.clear();
 }
 

@@ -66,7 +66,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     drag_ = Drag::Area;
   switch (drag_) {
     case Drag::Area:
-      models_.view.setArea(currentGeometry().areaBetween(pressedAt_, at));
+      models_.view.dragArea(currentGeometry().areaBetween(pressedAt_, at));
       break;
     case Drag::Pan: {
       Viewport panned = pressedViewport_;
@@ -91,8 +91,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   const Drag was = std::exchange(drag_, Drag::None);
   if (was == Drag::Pressed)
     finishClick(event->pos());
-  else if (was == Drag::Area && models_.view.area())
-    models_.totals.sum(*models_.view.area());
+  else if (was == Drag::Area)
+    models_.view.setArea(models_.view.area());
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {

@@ -54,8 +54,10 @@ void paintArea(const Frame& frame) {
   if (!area)
     return;
   const int left = frame.geometry.labelWidth();
-  for (const int track : area->tracks) {
-    const LayoutEntry* entry = frame.models.timeline.layout().find(track);
+  const TrackLayout& layout = frame.models.timeline.layout();
+  for (const int track :
+       area->tracks.empty() ? layout.tracksBetween(0, layout.height()) : area->tracks) {
+    const LayoutEntry* entry = layout.find(track);
     if (entry == nullptr)
       continue;
     const QRect row = frame.geometry.rowOf(*entry).adjusted(left, 0, 0, 0);

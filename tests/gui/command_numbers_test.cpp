@@ -3,6 +3,7 @@
 #include "gui/views/chart/bar_chart.h"
 #include "gui/views/chart/line_chart.h"
 #include "gui/views/overview/overview_view.h"
+#include "gui/views/tables/tables_view.h"
 #include "tests/gui/window_rig.h"
 
 #include <QDir>
@@ -54,6 +55,9 @@ class CommandNumbersTest : public TimelineViewTest,
     const Outcome outcome = run(words + QStringList{"--format", "json", file("job.sonde")});
     return QJsonDocument::fromJson(outcome.output).object();
   }
+  void expectBreakdown(const QStringList& options);
+  // Returns the options of the command for the selected span.
+  QStringList selectMiddle();
   [[nodiscard]] OverviewView& overview() {
     return *qobject_cast<OverviewView*>(window_.view(QStringLiteral("overview")));
   }
@@ -122,7 +126,8 @@ TEST_P(CommandNumbersTest, FindingsAreThoseOfCheck) {
   EXPECT_EQ(shown, expected);
 }
 
-TEST_P(CommandNumbersTest, BreakdownHasTheCommand) {
+// Compares the view of breakdowns with the command, whose words end with `options`.
+void CommandNumbersTest::expectBreakdown(const QStringList& options) {
   window_.showView(QStringLiteral("breakdown"));
   settle();
   auto& view = *qobject_cast<BreakdownView*>(window_.view(QStringLiteral("breakdown")));
@@ -139,7 +144,8 @@ TEST_P(CommandNumbersTest, BreakdownHasTheCommand) {
     return texts.isEmpty() ? QStringLiteral("–") : texts.join(QStringLiteral(" + "));
   };
   std::map<std::pair<std::string, std::string>, std::int64_t> expected;
-  for (const QJsonValue& row : json({"breakdown", "--by", "operation,category"})["rows"].toArray())
+  const QStringList words{"breakdown", "--by", "operation,category"};
+  for (const QJsonValue& row : json(words + options)["rows"].toArray())
     if (row["ns"].toInteger() != 0)
       expected[{joined(row["operation"]).toStdString(), joined(row["categories"]).toStdString()}] +=
           row["ns"].toInteger();
@@ -147,7 +153,52 @@ TEST_P(CommandNumbersTest, BreakdownHasTheCommand) {
   for (const ValueRow& row : view.table().rows())
     shown[{row.values[0].toString().toStdString(), row.values[1].toString().toStdString()}] +=
         row.values[2].toLongLong();
+  EXPECT_FALSE(expected.empty());
   EXPECT_EQ(shown, expected);
+}
+
+TEST_P(CommandNumbersTest, BreakdownHasTheCommand) {
+  expectBreakdown({});
+}
+
+// A third of the job in its middle.
+QStringList CommandNumbersTest::selectMiddle() {
+  const Skeleton& skeleton = window_.models().document.skeleton();
+  const std::int64_t third = (skeleton.endNs - skeleton.beginNs) / 3;
+  const std::int64_t begin = skeleton.beginNs + third - skeleton.originNs;
+  window_.showTime({begin, begin + third});
+  settle();
+  return {"--time", QStringLiteral("%1ns..%2ns").arg(begin).arg(begin + third)};
+}
+
+TEST_P(CommandNumbersTest, BreakdownOfASelectedSpanHasTheCommand) {
+  expectBreakdown(selectMiddle());
+}
+
+TEST_P(CommandNumbersTest, TablesOfASelectedSpanHaveTheCommand) {
+  const QStringList time = selectMiddle();
+  const QJsonObject tables = json(QStringList{"stats"} + time)["tables"].toObject();
+  window_.showView(QStringLiteral("tables"));
+  auto& view = *qobject_cast<TablesView*>(window_.view(QStringLiteral("tables")));
+  for (auto table = tables.begin(); table != tables.end(); ++table) {
+    view.choose(table.key());
+    settle();
+    const QJsonArray expected = table.value().toArray();
+    ASSERT_EQ(static_cast<qsizetype>(view.table().rows().size()), expected.size())
+        << table.key().toStdString();
+    for (qsizetype at = 0; at < expected.size(); ++at)
+      for (std::size_t column = 0; column < view.table().columns().size(); ++column) {
+        const ValueColumn& of = view.table().columns()[column];
+        const QString title =
+            of.kind == ValueKind::Duration ? of.title + QStringLiteral(" (ns)") : of.title;
+        const QVariant& value = view.table().rows()[static_cast<std::size_t>(at)].values[column];
+        const QJsonValue cell = expected[at].toObject().value(title);
+        const bool isSame = cell.isDouble() ? value.toDouble() == cell.toDouble()
+                                            : value.toString() == cell.toString();
+        EXPECT_TRUE(isSame) << title.toStdString() << ": " << value.toString().toStdString();
+      }
+  }
+  EXPECT_GT(tables.size(), 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(RealJobs,

@@ -1,12 +1,18 @@
 // Real jobs on GPUs, imported and shown. SONDE_REFERENCE_DATA is their folder.
+#include "analysis/store/trace_file.h"
 #include "gui/trace/trace_reader.h"
+#include "gui/views/chart/lane_chart.h"
+#include "gui/views/compare/compare_view.h"
 #include "gui/views/findings/collective_pane.h"
 #include "gui/views/findings/findings_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/window_rig.h"
 
+#include <QComboBox>
 #include <QDir>
+#include <QFile>
 #include <QProcess>
+#include <QTableView>
 
 #include <algorithm>
 #include <map>
@@ -93,6 +99,61 @@ TEST_F(RealTraceTest, AHangShowsRanksByCollectives) {
         CollectiveMatrix::signOf(CollectiveMatrix::State::NotEntered))
       absent.push_back(matrix.headerData(row, Qt::Vertical, Qt::DisplayRole).toString());
   EXPECT_EQ(absent, (std::vector<QString>{"rank 9", "rank 14"}));
+
+  // Dumps have no events: a click names the call, and does not lead to an empty timeline.
+  QTableView& cells = view.collectives().view();
+  const auto click = [&](const char* rank) {
+    for (int row = 0; row < matrix.rowCount({}); ++row)
+      if (matrix.headerData(row, Qt::Vertical, Qt::DisplayRole) == QLatin1String(rank))
+        QTest::mouseClick(cells.viewport(),
+                          Qt::LeftButton,
+                          Qt::NoModifier,
+                          cells.visualRect(matrix.index(row, 0)).center());
+    settle();
+    return view.collectives().chosen();
+  };
+  EXPECT_TRUE(click("rank 9").startsWith("rank 9, alltoall")) << click("rank 9").toStdString();
+  EXPECT_TRUE(click("rank 9").contains("not entered"));
+  EXPECT_TRUE(click("rank 8").contains("waits inside")) << click("rank 8").toStdString();
+  EXPECT_TRUE(click("rank 8").contains("no event"));
+  EXPECT_EQ(window_.wordInFront(), "findings");
+}
+
+TEST_F(RealTraceTest, AComparedIterationHasTheWorkOfTheDevices) {
+  import("sampled_2rank");
+  ASSERT_TRUE(QFile::copy(file("job.sonde"), file("before.sonde")));
+  window_.showView(QStringLiteral("compare"));
+  open("job.sonde");
+  auto& view = *qobject_cast<CompareView*>(window_.view(QStringLiteral("compare")));
+  view.compareWith({file("before.sonde")});
+  settle();
+  const std::int64_t number = view.iteration().currentText().section(u' ', 1, 1).toLongLong();
+  const store::Database trace = test::must(store::openTrace(path("job.sonde")));
+  const auto& groups = view.lanes().data().groups;
+  ASSERT_EQ(groups.size(), 2U);
+  for (const LaneGroup& group : groups) {
+    ASSERT_EQ(group.lanes.size(), 4U);
+    for (std::size_t lane = 1; lane < 4; lane += 2) {
+      const std::int64_t rank = group.lanes[lane].section(u' ', 1, 1).remove(u',').toLongLong();
+      EXPECT_EQ(group.lanes[lane], QStringLiteral("rank %1, devices").arg(rank));
+      const auto drawn = std::count_if(group.spans.begin(),
+                                       group.spans.end(),
+                                       [&](const LaneSpan& span) { return span.lane == lane; });
+      EXPECT_GT(drawn, 100);
+      EXPECT_EQ(drawn,
+                test::must(trace.queryInteger(
+                    QStringLiteral(
+                        "SELECT count(*) FROM (SELECT rank, start_ns, end_ns FROM v_kernel UNION "
+                        "ALL SELECT rank, start_ns, end_ns FROM v_copy) w JOIN v_iteration i ON "
+                        "i.rank = w.rank WHERE i.number = %1 AND i.rank = %2 AND w.end_ns > "
+                        "w.start_ns AND w.start_ns < i.start_ns + i.dur_ns AND w.end_ns > "
+                        "i.start_ns")
+                        .arg(number)
+                        .arg(rank)
+                        .toStdString())));
+    }
+  }
+  window_.resize(1500, 900);
 }
 
 TEST_F(RealTraceTest, KernelsAndTheirCallsAreTiedBothWays) {

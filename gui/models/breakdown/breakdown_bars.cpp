@@ -38,12 +38,14 @@ std::optional<std::int64_t> rankOf(const Breakdown& rows, const Group& group) {
 // Rows of the rank and operation of `part`, with dimensions for them.
 Result<Breakdown> readRows(const store::Database& trace,
                            std::vector<BreakdownBy> by,
-                           const Focus::Part& part) {
+                           const Focus::Part& part,
+                           const std::optional<engine::metrics::Interval>& within) {
   if (part.rank)
     by.push_back(BreakdownBy::Process);
   if (!part.operation.isEmpty())
     by.push_back(BreakdownBy::Operation);
   breakdown::Options options;
+  options.within = within;
   for (const BreakdownBy each : by)
     options.by.*kDimensions[static_cast<std::size_t>(each)] = true;
   SONDE_TRY_ASSIGN(Breakdown rows, breakdown::breakDown(trace, options));
@@ -168,9 +170,10 @@ QString titleOf(BreakdownBy by) {
 Result<BreakdownBars> readBreakdown(const store::Database& trace,
                                     BreakdownBy barsBy,
                                     BreakdownBy partsBy,
-                                    const Focus::Part& focused) {
-  SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {barsBy}, focused));
-  SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {barsBy, partsBy}, focused));
+                                    const Focus::Part& focused,
+                                    const std::optional<engine::metrics::Interval>& within) {
+  SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {barsBy}, focused, within));
+  SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {barsBy, partsBy}, focused, within));
   BreakdownBars result;
   result.totalNs = whole.totalNs;
   result.isCorrected = whole.corrected;

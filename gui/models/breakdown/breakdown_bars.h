@@ -12,6 +12,7 @@
 #include <QStringList>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sonde::gui {
@@ -45,12 +46,14 @@ struct BreakdownBars {
   bool isCorrected = false;
 };
 
-// The same numbers as `sonde breakdown --by`; only those of the rank and operation of `part`.
-// Errors as breakDown().
-[[nodiscard]] Result<BreakdownBars> readBreakdown(const store::Database& trace,
-                                                  BreakdownBy bars,
-                                                  BreakdownBy parts,
-                                                  const Focus::Part& part = {});
+// The same numbers as `sonde breakdown --by … --time`; only those of the rank and operation of
+// `part`. `within`: job time. Errors as breakDown().
+[[nodiscard]] Result<BreakdownBars> readBreakdown(
+    const store::Database& trace,
+    BreakdownBy bars,
+    BreakdownBy parts,
+    const Focus::Part& part = {},
+    const std::optional<engine::metrics::Interval>& within = {});
 
 [[nodiscard]] std::vector<ValueColumn> breakdownColumns();
 [[nodiscard]] std::vector<ValueRow> breakdownRows(const BreakdownBars& bars);

@@ -24,11 +24,15 @@ QString tr(const char* text) {
   return QCoreApplication::translate("Compare", text);
 }
 
-Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths) {
+Result<std::vector<diff::RunFiles>> runsOf(const QStringList& paths) {
   std::vector<std::string> words;
   for (const QString& path : paths)
     words.push_back(path.toStdString());
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, diff::runsOf(words));
+  return diff::runsOf(words);
+}
+
+Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths) {
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, runsOf(paths));
   const auto read = [](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
     return diff::readIterationTimes(trace, kBy);
@@ -62,6 +66,15 @@ Result<diff::Diff> compareTraces(const QStringList& a, const QStringList& b) {
   SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before, readSide(a));
   SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after, readSide(b));
   return diff::diff(before, after, {});
+}
+
+Result<QStringList> firstRun(const QStringList& paths) {
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, runsOf(paths));
+  QStringList files;
+  if (!runs.empty())
+    for (const std::string& file : runs.front())
+      files << QString::fromStdString(file);
+  return files;
 }
 
 QString sentenceOf(const diff::Diff& diff) {

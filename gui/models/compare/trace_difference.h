@@ -17,6 +17,9 @@ namespace sonde::gui {
 // runsOf(), readRuns() and diff().
 [[nodiscard]] Result<engine::diff::Diff> compareTraces(const QStringList& a, const QStringList& b);
 
+// The traces of the first run of `paths`, which are traces and folders: one, or one for each rank.
+[[nodiscard]] Result<QStringList> firstRun(const QStringList& paths);
+
 // "an iteration is 12.3 % slower (10.1 … 14.6 %)".
 [[nodiscard]] QString sentenceOf(const engine::diff::Diff& diff);
 

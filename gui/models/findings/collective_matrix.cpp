@@ -136,13 +136,12 @@ std::optional<Place> CollectiveMatrix::placeOf(const QModelIndex& index) const {
   if (!index.isValid() || !states_)
     return {};
   const States::Cell& cell = cellAt(index);
-  if (!cell.startNs)
+  if (!cell.startNs || !cell.sliceId)
     return {};
   Place place;
   place.span =
       Span{*cell.startNs, *cell.startNs + std::max<std::int64_t>(cell.durNs.value_or(kOpenNs), 1)};
-  if (cell.sliceId)
-    place.event = EventRef{Table::Slice, *cell.sliceId};
+  place.event = EventRef{Table::Slice, *cell.sliceId};
   place.rank = states_->rows.at(static_cast<std::size_t>(index.row())).rank;
   return place;
 }

@@ -47,8 +47,8 @@ callpaths::PathFilter flameFilter(const TraceModels& models) {
   callpaths::PathFilter filter;
   filter.rank = models.focus.part().rank;
   filter.operation = models.focus.part().operation.toStdString();
+  filter.range = models.view.selectedTime();
   if (const auto& area = models.view.area()) {
-    filter.range = {area->span.beginNs, area->span.endNs};
     const std::vector<TrackInfo>& tracks = models.document.skeleton().tracks;
     for (const int each : area->tracks) {
       const auto track = static_cast<std::size_t>(each);
@@ -67,10 +67,9 @@ callpaths::PathFilter flameFilter(const TraceModels& models) {
 
 QString limitsText(const callpaths::PathFilter& filter) {
   QStringList limits;
-  if (filter.rank)
-    limits << tr("rank %1").arg(*filter.rank);
-  if (!filter.operation.empty())
-    limits << tr("in %1").arg(qtext(filter.operation));
+  if (const QString part = textOf(Focus::Part{filter.rank, qtext(filter.operation), {}});
+      !part.isEmpty())
+    limits << part;
   if (filter.range)
     limits << tr("the selected %1").arg(formatDuration(filter.range->end - filter.range->begin));
   if (!filter.threads.empty())

@@ -5,6 +5,7 @@
 #include <QCoreApplication>
 
 #include <limits>
+#include <map>
 
 namespace sonde::gui {
 namespace {
@@ -31,16 +32,31 @@ QString titleOf(RankValue value) {
   return QCoreApplication::translate("Ranks", kTitles[static_cast<std::size_t>(value)]);
 }
 
-RankMatrix rankMatrix(const engine::report::JobReport& report, RankValue value) {
-  using Key = std::pair<std::int64_t, std::int64_t>;  // occurrence, number
-  std::map<Key, std::size_t> columns;
+std::set<IterationKey> iterationsIn(const Skeleton& skeleton,
+                                    const engine::metrics::Interval& within) {
+  std::map<std::pair<int, std::int64_t>, std::int64_t> occurrences;  // by process and number
+  std::set<IterationKey> keys;
+  for (const IterationInfo& each : skeleton.iterations) {
+    const std::int64_t occurrence = occurrences[{each.process, each.number}]++;
+    if (each.startNs < within.end && endOf(each, skeleton.endNs) > within.begin)
+      keys.insert({occurrence, each.number});
+  }
+  return keys;
+}
+
+RankMatrix rankMatrix(const engine::report::JobReport& report,
+                      RankValue value,
+                      const std::optional<std::set<IterationKey>>& only) {
+  std::map<IterationKey, std::size_t> columns;
   for (const RankReport& rank : report.ranks)
     for (const auto& iteration : rank.process.iterations)
-      columns.emplace(Key{iteration.occurrence, iteration.number}, 0);
+      if (const IterationKey key{iteration.occurrence, iteration.number};
+          !only || only->contains(key))
+        columns.emplace(key, 0);
   RankMatrix matrix;
   for (auto& [key, column] : columns) {
     column = matrix.iterations.size();
-    matrix.iterations.push_back(QString::number(key.second));
+    matrix.iterations.push_back(QString::number(key.number));
   }
   matrix.values.assign(report.ranks.size() * columns.size(),
                        std::numeric_limits<double>::quiet_NaN());
@@ -50,8 +66,9 @@ RankMatrix rankMatrix(const engine::report::JobReport& report, RankValue value) 
     matrix.numbers.push_back(rank.process.rank);
     for (std::size_t at = 0; at < rank.iterationTimes.size(); ++at) {
       const auto& iteration = rank.process.iterations[at];
-      matrix.values[row + columns.at({iteration.occurrence, iteration.number})] =
-          valueOf(rank, at, value);
+      if (const auto column = columns.find({iteration.occurrence, iteration.number});
+          column != columns.end())
+        matrix.values[row + column->second] = valueOf(rank, at, value);
     }
   }
   return matrix;

@@ -6,13 +6,13 @@
 #include "analysis/store/database.h"
 #include "base/result.h"
 #include "gui/models/place.h"
+#include "gui/trace/trace_data.h"
 
 #include <QString>
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <tuple>
+#include <set>
 #include <vector>
 
 namespace sonde::gui {
@@ -28,7 +28,19 @@ struct RankMatrix {
   std::vector<double> values;
 };
 
-// A column is an iteration number, and how often it came before: numbers may restart.
-[[nodiscard]] RankMatrix rankMatrix(const engine::report::JobReport& report, RankValue value);
+// A number, and how often it came before: numbers may restart.
+struct IterationKey {
+  std::int64_t occurrence = 0;
+  std::int64_t number = 0;
+  auto operator<=>(const IterationKey&) const = default;
+};
+// The iterations that share time with `within` on some rank.
+[[nodiscard]] std::set<IterationKey> iterationsIn(const Skeleton& skeleton,
+                                                  const engine::metrics::Interval& within);
+
+// A column is an iteration. `only`: these iterations; unset: all.
+[[nodiscard]] RankMatrix rankMatrix(const engine::report::JobReport& report,
+                                    RankValue value,
+                                    const std::optional<std::set<IterationKey>>& only = {});
 
 }  // namespace sonde::gui

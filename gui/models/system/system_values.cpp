@@ -67,14 +67,12 @@ ValueRow energyRow(const EnergyUse& use,
 
 }  // namespace
 
-Result<SystemValues> readSystem(const store::Database& trace, const std::optional<Span>& span) {
+Result<SystemValues> readSystem(const store::Database& trace,
+                                const std::optional<engine::metrics::Interval>& within) {
   SONDE_TRY_ASSIGN(const auto ranks, engine::metrics::readRanks(trace));
   SystemValues values;
-  std::optional<engine::metrics::Interval> window;
-  if (span)
-    window = engine::metrics::Interval{span->beginNs, span->endNs};
   SONDE_TRY_ASSIGN(values.charts,
-                   engine::counters::counterCharts(trace, ranks, window, kMostStretches));
+                   engine::counters::counterCharts(trace, ranks, within, kMostStretches));
   SONDE_TRY_ASSIGN(values.hasCounters, engine::counters::hasCounters(trace));
   std::vector<engine::metrics::Throughput> throughput;
   for (const auto& rank : ranks) {

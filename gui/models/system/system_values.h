@@ -21,9 +21,9 @@ struct SystemValues {
   std::vector<engine::energy::EnergyUse> energy;  // of the ranks' whole time
   bool hasCounters = false;                       // in any range
 };
-// `span`: the charts' range of time; unset: all.
-[[nodiscard]] Result<SystemValues> readSystem(const store::Database& trace,
-                                              const std::optional<Span>& span);
+// `within`: the charts' range of job time; unset: all.
+[[nodiscard]] Result<SystemValues> readSystem(
+    const store::Database& trace, const std::optional<engine::metrics::Interval>& within);
 
 // "Processors in use", with the device if it is one's: "Power (W), gpu 0".
 [[nodiscard]] QString titleOf(const engine::counters::CounterChart& chart);

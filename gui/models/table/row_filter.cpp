@@ -28,14 +28,22 @@ bool RowFilter::contains(int row, const QString& text) const {
   return false;
 }
 
+bool RowFilter::isRowOfPart(int row) const {
+  const auto& rows = static_cast<const ValueTable*>(sourceModel())->rows();
+  return part_.isAll() || isOf(rows[static_cast<std::size_t>(row)].place, part_);
+}
+
+int RowFilter::rowsOfPart() const {
+  int count = 0;
+  for (int row = 0; row < sourceModel()->rowCount(); ++row)
+    count += isRowOfPart(row) ? 1 : 0;
+  return count;
+}
+
 bool RowFilter::filterAcceptsRow(int row, const QModelIndex& /*parent*/) const {
-  if (!part_.isAll()) {
-    const auto& rows = static_cast<const ValueTable*>(sourceModel())->rows();
-    if (!isOf(rows[static_cast<std::size_t>(row)].place, part_))
-      return false;
-  }
-  return std::all_of(
-      words_.begin(), words_.end(), [&](const QString& word) { return contains(row, word); });
+  return isRowOfPart(row) && std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
+           return contains(row, word);
+         });
 }
 
 bool RowFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {

@@ -20,6 +20,9 @@ class RowFilter : public QSortFilterProxyModel {
   void setText(const QString& text);
   // Leaves out rows whose place is of another rank, operation or name.
   void setPart(const Focus::Part& part);
+  [[nodiscard]] const Focus::Part& part() const { return part_; }
+  // Rows of the table that are of the part, whatever the text.
+  [[nodiscard]] int rowsOfPart() const;
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
@@ -27,6 +30,7 @@ class RowFilter : public QSortFilterProxyModel {
   [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
+  [[nodiscard]] bool isRowOfPart(int row) const;
   [[nodiscard]] bool contains(int row, const QString& text) const;
 
   QStringList words_;

@@ -49,8 +49,10 @@ std::vector<SummaryTitle> summaryTitles() {
   return titles;
 }
 
-Result<SummaryRows> summaryRows(const store::Database& trace, const std::string& name) {
-  SONDE_TRY_ASSIGN(const metrics::SummaryTable table, metrics::summarise(trace, name));
+Result<SummaryRows> summaryRows(const store::Database& trace,
+                                const std::string& name,
+                                const std::optional<metrics::Interval>& within) {
+  SONDE_TRY_ASSIGN(const metrics::SummaryTable table, metrics::summarise(trace, name, within));
   SummaryRows result;
   std::size_t nameColumn = table.columns.size();
   for (std::size_t at = 0; at < table.columns.size(); ++at) {

@@ -2,10 +2,12 @@
 // database's thread.
 #pragma once
 
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 #include "gui/models/table/value_table.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,11 @@ struct SummaryRows {
   std::vector<ValueColumn> columns;
   std::vector<ValueRow> rows;
 };
-// Rows have the name of their events as their place. NotFound: there is no such table.
-[[nodiscard]] Result<SummaryRows> summaryRows(const store::Database& trace,
-                                              const std::string& name);
+// The same numbers as `sonde stats --time`. Rows have the name of their events as their place.
+// `within`: job time. NotFound: there is no such table.
+[[nodiscard]] Result<SummaryRows> summaryRows(
+    const store::Database& trace,
+    const std::string& name,
+    const std::optional<engine::metrics::Interval>& within = {});
 
 }  // namespace sonde::gui

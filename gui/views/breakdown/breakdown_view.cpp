@@ -51,6 +51,7 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
       chart_, &BarChart::clicked, this, [this](const Place& place) { emit placeWanted(place); });
   connect(rows, &TablePanel::opened, this, &BreakdownView::placeWanted);
   connect(&models.focus, &Focus::changed, this, [this] { refresh(); });
+  followTime();
 }
 
 QComboBox* BreakdownView::comboOf(std::initializer_list<BreakdownBy> choices, const QString& name) {
@@ -71,8 +72,8 @@ void BreakdownView::read() {
   const auto bars = static_cast<BreakdownBy>(bars_->currentData().toInt());
   const auto parts = static_cast<BreakdownBy>(parts_->currentData().toInt());
   note_->setText(tr("Reading…"));
-  ask([bars, parts, part = models().focus.part()](
-          const store::Database& trace) { return readBreakdown(trace, bars, parts, part); },
+  ask([bars, parts, part = models().focus.part(), within = models().view.selectedTime()](
+          const store::Database& trace) { return readBreakdown(trace, bars, parts, part, within); },
       [this](const BreakdownBars& read) { show(read); });
 }
 
@@ -99,8 +100,9 @@ void BreakdownView::show(const BreakdownBars& bars) {
     drawn.bars.push_back(std::move(shown));
   }
   note_->setText(
-      tr("%1 in all%2%3")
+      tr("%1 in all%2%3%4")
           .arg(formatDuration(bars.totalNs),
+               models().view.area() ? tr(" of the selected span") : QString(),
                bars.isCorrected ? tr(", corrected for the cost of recording") : QString(),
                bars.bars.size() > kMostBars ? tr("; the first %L1 bars are drawn").arg(kMostBars)
                                             : QString()));

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -25,8 +26,35 @@ constexpr int kLegendBox = 11;
 constexpr std::int64_t kLeastRangeNs = 100;
 constexpr double kZoomStep = 1.25;
 constexpr double kWheelStep = 120;  // of Qt's angle deltas
+constexpr std::size_t kManyLanes = 12;
 
 }  // namespace
+
+std::vector<LaneGroup> aboveEachOther(LaneGroup first, LaneGroup second) {
+  if (std::max(first.lanes.size(), second.lanes.size()) <= kManyLanes)
+    return {std::move(first), std::move(second)};
+  std::vector<LaneGroup> groups;
+  const auto add = [&](const LaneGroup& from, std::size_t row) {
+    std::vector<std::size_t> places;  // in `groups`, by lane
+    for (const QString& lane : from.lanes) {
+      const auto known = std::find_if(groups.begin(), groups.end(), [&](const LaneGroup& group) {
+        return group.title == lane;
+      });
+      places.push_back(static_cast<std::size_t>(known - groups.begin()));
+      if (known == groups.end())
+        groups.push_back(
+            {lane, {first.title, second.title}, {}, std::max(first.endNs, second.endNs)});
+    }
+    for (LaneSpan span : from.spans) {
+      std::vector<LaneSpan>& spans = groups[places[span.lane]].spans;
+      span.lane = row;
+      spans.push_back(std::move(span));
+    }
+  };
+  add(first, 0);
+  add(second, 1);
+  return groups;
+}
 
 LaneChart::LaneChart(QWidget* parent) : QAbstractScrollArea(parent) {
   setFrameShape(QFrame::NoFrame);

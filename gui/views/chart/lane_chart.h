@@ -31,6 +31,10 @@ struct LaneGroup {
   std::int64_t endNs = 0;       // marked by a line
 };
 
+// Two groups, the first above the second. With many lanes they would be far apart, so that there is
+// a group for each lane then, with that lane of both.
+[[nodiscard]] std::vector<LaneGroup> aboveEachOther(LaneGroup first, LaneGroup second);
+
 struct LaneData {
   std::vector<LaneGroup> groups;
   std::vector<std::pair<QString, QColor>> legend;

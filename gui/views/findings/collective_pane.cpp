@@ -50,16 +50,30 @@ CollectivePane::CollectivePane(QWidget* parent) : QWidget(parent) {
   layout->addWidget(title_);
   layout->addWidget(legend());
   layout->addWidget(view_, 1);
+  chosen_ = new QLabel;
+  chosen_->setTextFormat(Qt::PlainText);
+  chosen_->setWordWrap(true);
+  layout->addWidget(chosen_);
   hide();
-  const auto follow = [this](const QModelIndex& index) {
-    if (const auto place = matrix_.placeOf(index))
-      emit placeWanted(*place);
-  };
-  connect(view_, &QTableView::clicked, this, follow);
+  connect(view_, &QTableView::clicked, this, &CollectivePane::choose);
+}
+
+QString CollectivePane::chosen() const {
+  return chosen_->text();
+}
+
+void CollectivePane::choose(const QModelIndex& index) {
+  const auto place = matrix_.placeOf(index);
+  chosen_->setText(place ? matrix_.textOf(index)
+                         : tr("%1. The trace has no event of it to show in the timeline.")
+                               .arg(matrix_.textOf(index)));
+  if (place)
+    emit placeWanted(*place);
 }
 
 void CollectivePane::show(std::optional<CollectiveMatrix::States> states) {
   matrix_.show(std::move(states));
+  chosen_->clear();
   const auto& shown = matrix_.states();
   setVisible(shown.has_value());
   if (!shown)

@@ -21,14 +21,19 @@ class CollectivePane : public QWidget {
   void show(std::optional<CollectiveMatrix::States> states);
   [[nodiscard]] const CollectiveMatrix& matrix() const { return matrix_; }
   [[nodiscard]] QTableView& view() { return *view_; }
+  // About the cell that the user clicked; empty: none yet.
+  [[nodiscard]] QString chosen() const;
 
  signals:
   void placeWanted(const sonde::gui::Place& place);
 
  private:
+  void choose(const QModelIndex& index);
+
   CollectiveMatrix matrix_;
   QLabel* title_ = nullptr;
   QTableView* view_ = nullptr;
+  QLabel* chosen_ = nullptr;
 };
 
 }  // namespace sonde::gui

@@ -114,13 +114,11 @@ void FlameView::connectParts() {
   });
   connect(everything_, &QPushButton::clicked, this, [this] {
     models().focus.clear();
-    models().totals.clear();
     models().view.setArea(std::nullopt);
   });
   connect(scope_, &ScopePane::opened, this, &FlameView::readScope);
   connect(scope_, &ScopePane::spanSelected, this, [this](const Span& span) {
     const auto& before = models().view.area();
-    models().totals.clear();
     models().view.setArea(Area{span, before ? before->tracks : std::vector<int>()});
   });
   connect(chart_, &FlameChart::chosen, this, &FlameView::focusName);
@@ -133,7 +131,7 @@ void FlameView::connectParts() {
   });
   connect(calls_, &CallPane::menuWanted, this, &FlameView::openMenu);
   connect(calls_, &CallPane::placeWanted, this, &FlameView::placeWanted);
-  connect(&models().view, &ViewState::areaChanged, this, &FlameView::follow);
+  followTime();
   connect(&models().focus, &Focus::changed, this, &FlameView::follow);
   connect(&models().document, &TraceDocument::replaced, this, &FlameView::forget);
 }

@@ -36,6 +36,7 @@ RanksView::RanksView(TraceModels& models) : Panel(models) {
   setContent(page);
   connect(value_, &QComboBox::currentIndexChanged, this, &RanksView::show);
   connect(map_, &HeatMap::clicked, this, &RanksView::showCell);
+  followTime();
 }
 
 void RanksView::choose(RankValue value) {
@@ -58,11 +59,16 @@ void RanksView::read() {
 void RanksView::show() {
   if (report_ == nullptr)
     return;
-  matrix_ = rankMatrix(*report_, static_cast<RankValue>(value_->currentData().toInt()));
+  const auto within = models().view.selectedTime();
+  std::optional<std::set<IterationKey>> only;
+  if (within)
+    only = iterationsIn(models().document.skeleton(), *within);
+  matrix_ = rankMatrix(*report_, static_cast<RankValue>(value_->currentData().toInt()), only);
   if (matrix_.values.empty()) {
     showMessage(
-        tr("The trace has no iterations: mark them with sonde.iteration(), or record a "
-           "PyTorch program with an optimiser."));
+        within ? tr("No iteration shares time with the selected span.")
+               : tr("The trace has no iterations: mark them with sonde.iteration(), or record a "
+                    "PyTorch program with an optimiser."));
     return;
   }
   HeatData drawn{tr("rank"), tr("iteration"), matrix_.ranks, matrix_.iterations, matrix_.values};
@@ -76,6 +82,8 @@ void RanksView::show() {
                .arg(qtext(straggler->operation));
   else if (report_->path.whyNoStraggler.empty() && report_->ranks.size() > 1)
     note = tr("No rank holds the others up.");
+  if (within && !note.isEmpty())
+    note += tr(" This is of the whole trace.");
   note_->setText(note);
 }
 

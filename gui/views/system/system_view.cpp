@@ -36,7 +36,7 @@ SystemView::SystemView(TraceModels& models) : Panel(models) {
   setContent(page);
   connect(host_, &QComboBox::currentIndexChanged, this, &SystemView::showCharts);
   connect(rows, &TablePanel::opened, this, &SystemView::placeWanted);
-  connect(&models.view, &ViewState::areaChanged, this, [this] { refresh(); });
+  followTime();
 }
 
 QWidget* SystemView::buildCharts() {
@@ -80,10 +80,8 @@ QString SystemView::note() const {
 }
 
 void SystemView::read() {
-  std::optional<Span> span;
-  if (const auto& area = models().view.area())
-    span = area->span;
-  ask([span](const store::Database& trace) { return readSystem(trace, span); },
+  ask([within = models().view.selectedTime()](
+          const store::Database& trace) { return readSystem(trace, within); },
       [this](SystemValues values) {
         values_ = std::move(values);
         show();
@@ -99,7 +97,7 @@ void SystemView::show() {
     return;
   }
   const auto& area = models().view.area();
-  QString note = area ? tr("The selected range of %1. Esc in the timeline shows all.")
+  QString note = area ? tr("The selected range of %1; energy is of the whole trace.")
                             .arg(formatDuration(area->span.durNs()))
                       : tr("The whole trace; select a range in the timeline to see only that. A "
                            "click leads to the time.");

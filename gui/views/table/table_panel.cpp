@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -26,6 +27,14 @@ TablePanel::TablePanel(ValueTable& table, Filter filter, QWidget* parent)
     connect(text_, &QLineEdit::textChanged, &shown_, &RowFilter::setText);
     layout->addWidget(text_);
   }
+  limits_ = new QLabel;
+  limits_->setObjectName(QStringLiteral("limits"));
+  limits_->setContentsMargins(4, 2, 4, 2);
+  limits_->setTextFormat(Qt::RichText);
+  limits_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  limits_->hide();
+  connect(limits_, &QLabel::linkActivated, this, &TablePanel::allWanted);
+  layout->addWidget(limits_);
   view_ = new QTableView;
   view_->setModel(&shown_);
   view_->setSortingEnabled(true);
@@ -53,6 +62,7 @@ TablePanel::TablePanel(ValueTable& table, Filter filter, QWidget* parent)
     emit opened(table_.rows().at(static_cast<std::size_t>(rowAt(index))).place);
   });
   connect(&table_, &QAbstractItemModel::modelReset, this, &TablePanel::fitColumns);
+  connect(&table_, &QAbstractItemModel::modelReset, this, &TablePanel::showLimits);
   buildMenu();
 }
 
@@ -116,6 +126,26 @@ void TablePanel::buildMenu() {
   add(tr("Copy the table as CSV"), toCsv);
   add(tr("Copy the table as Markdown"), toMarkdown);
   view_->setContextMenuPolicy(Qt::ActionsContextMenu);
+}
+
+void TablePanel::setPart(const Focus::Part& part) {
+  shown_.setPart(part);
+  showLimits();
+}
+
+QString TablePanel::limits() const {
+  const int all = table_.rowCount({});
+  const int ofPart = shown_.rowsOfPart();
+  return ofPart == all
+             ? QString()
+             : tr("%L1 of %L2 rows: limited to %3").arg(ofPart).arg(all).arg(textOf(shown_.part()));
+}
+
+void TablePanel::showLimits() {
+  const QString limits = this->limits();
+  limits_->setText(
+      QStringLiteral("%1 · <a href=\"all\">%2</a>").arg(limits.toHtmlEscaped(), tr("Show all")));
+  limits_->setVisible(!limits.isEmpty());
 }
 
 void TablePanel::sortBy(int column, Qt::SortOrder order) {

@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+class QLabel;
 class QLineEdit;
 class QTableView;
 
@@ -27,8 +28,10 @@ class TablePanel : public QWidget {
   void selectRow(int row);
   // The column that takes the room that is left. By default the first one.
   void stretch(int column);
-  // Shows only rows of this part of the job.
-  void setPart(const Focus::Part& part) { shown_.setPart(part); }
+  // Shows only rows of this part of the job. A line says how many rows that hides.
+  void setPart(const Focus::Part& part);
+  // "12 of 340 rows: limited to rank 3"; empty: no row is hidden by the part.
+  [[nodiscard]] QString limits() const;
   [[nodiscard]] QTableView& view() { return *view_; }
   [[nodiscard]] const RowFilter& shown() const { return shown_; }
 
@@ -39,15 +42,19 @@ class TablePanel : public QWidget {
   void opened(const sonde::gui::Place& place);
   // The user wants all views to show only the row's rank, operation or name.
   void partWanted(const sonde::gui::Place& place);
+  // The user wants to see the rows that the part hides.
+  void allWanted();
 
  private:
   void buildMenu();
   void fitColumns();
+  void showLimits();
   [[nodiscard]] int rowAt(const QModelIndex& index) const;
 
   ValueTable& table_;
   RowFilter shown_;
   QLineEdit* text_ = nullptr;
+  QLabel* limits_ = nullptr;
   QTableView* view_ = nullptr;
   int stretched_ = 0;  // the column that takes the room that others leave
 };

@@ -33,6 +33,8 @@ TablesView::TablesView(TraceModels& models) : Panel(models) {
   setContent(page);
   connect(name_, &QComboBox::currentIndexChanged, this, [this] { refresh(); });
   connect(rows_, &TablePanel::opened, this, &TablesView::placeWanted);
+  connect(&models.focus, &Focus::changed, this, &TablesView::showNote);
+  followTime();
 }
 
 void TablesView::choose(const QString& name) {
@@ -43,13 +45,22 @@ QString TablesView::note() const {
   return note_->text();
 }
 
+// Summaries add up all ranks, so that the focus on one of them leaves no row out.
+void TablesView::showNote() {
+  const std::size_t rows = table_.rows().size();
+  if (rows == 0)
+    note_->setText(models().view.area() ? tr("The selected span has no such events.")
+                                        : tr("The trace has no such events."));
+  else
+    note_->setText(models().focus.part().rank ? tr("%L1 rows, of all ranks").arg(rows)
+                                              : tr("%L1 rows").arg(rows));
+}
+
 void TablesView::read() {
   note_->setText(tr("Reading…"));
-  ask([name = name_->currentData().toString().toStdString()](
-          const store::Database& trace) { return summaryRows(trace, name); },
+  ask([name = name_->currentData().toString().toStdString(), within = models().view.selectedTime()](
+          const store::Database& trace) { return summaryRows(trace, name, within); },
       [this](SummaryRows read) {
-        note_->setText(read.rows.empty() ? tr("The trace has no such events.")
-                                         : tr("%L1 rows").arg(read.rows.size()));
         // The last text is the name of the events.
         int name = 0;
         for (std::size_t column = 0; column < read.columns.size(); ++column)
@@ -57,6 +68,7 @@ void TablesView::read() {
             name = static_cast<int>(column);
         table_.show(std::move(read.columns), std::move(read.rows));
         rows_->stretch(name);
+        showNote();
       });
 }
 

@@ -27,6 +27,8 @@ class TablesView : public Panel {
   void read() override;
 
  private:
+  void showNote();
+
   ValueTable table_{{}};
   QComboBox* name_ = nullptr;
   QLabel* note_ = nullptr;

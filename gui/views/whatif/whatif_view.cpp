@@ -28,14 +28,9 @@ namespace sonde::gui {
 namespace {
 
 constexpr int kDelayMs = 60;
-constexpr std::size_t kManyLanes = 12;
 
 QColor colorOf(engine::critical::PathCause cause) {
   return {QLatin1String(engine::critical::kCauseColours.at(static_cast<std::size_t>(cause)))};
-}
-
-LaneSpan spanOf(const LanePart& part, std::size_t lane) {
-  return {lane, part.beginNs, part.endNs, colorOf(part.cause), part.text};
 }
 
 LaneGroup groupOf(const QString& title,
@@ -44,35 +39,19 @@ LaneGroup groupOf(const QString& title,
                   std::int64_t endNs) {
   LaneGroup group{title, lanes.lanes, {}, endNs};
   for (const LanePart& part : parts)
-    group.spans.push_back(spanOf(part, part.lane));
+    group.spans.push_back({part.lane, part.beginNs, part.endNs, colorOf(part.cause), part.text});
   return group;
-}
-
-// A group for each lane: now above then. With many lanes, the two groups would be far apart.
-std::vector<LaneGroup> pairsOf(const IterationLanes& lanes) {
-  std::vector<LaneGroup> groups;
-  for (const QString& lane : lanes.lanes)
-    groups.push_back({lane,
-                      {WhatifView::tr("now"), WhatifView::tr("then")},
-                      {},
-                      std::max(lanes.nowNs, lanes.thenNs)});
-  for (const LanePart& part : lanes.now)
-    groups[part.lane].spans.push_back(spanOf(part, 0));
-  for (const LanePart& part : lanes.then)
-    groups[part.lane].spans.push_back(spanOf(part, 1));
-  return groups;
 }
 
 // `hasAnswer`: both now and then, else only now.
 LaneData drawnLanes(const IterationLanes& lanes, bool hasAnswer) {
   LaneData drawn;
-  if (hasAnswer && lanes.lanes.size() > kManyLanes) {
-    drawn.groups = pairsOf(lanes);
-  } else {
-    drawn.groups.push_back(groupOf(WhatifView::tr("now"), lanes, lanes.now, lanes.nowNs));
-    if (hasAnswer)
-      drawn.groups.push_back(groupOf(WhatifView::tr("then"), lanes, lanes.then, lanes.thenNs));
-  }
+  LaneGroup now = groupOf(WhatifView::tr("now"), lanes, lanes.now, lanes.nowNs);
+  if (hasAnswer)
+    drawn.groups = aboveEachOther(
+        std::move(now), groupOf(WhatifView::tr("then"), lanes, lanes.then, lanes.thenNs));
+  else
+    drawn.groups.push_back(std::move(now));
   std::set<engine::critical::PathCause> causes;
   for (const LanePart& part : lanes.now)
     causes.insert(part.cause);

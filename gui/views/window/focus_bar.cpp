@@ -1,21 +1,30 @@
 #include "gui/views/window/focus_bar.h"
 
+#include "gui/trace/time_format.h"
+
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QTimer>
 #include <QToolButton>
+
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {
 
 constexpr int kTypingMs = 250;
 constexpr int kMostLetters = 28;
+constexpr std::int64_t kTimeParts = 100;  // of a span: the resolution of its ends
 
 }  // namespace
 
-FocusBar::FocusBar(Focus& focus, QWidget* parent) : QWidget(parent), focus_(focus) {
+FocusBar::FocusBar(TraceModels& models, QWidget* parent)
+    : QWidget(parent), models_(models), focus_(models.focus) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(4, 0, 4, 0);
+  time_ = buttonOf(&FocusBar::clearTime);
+  time_->setObjectName(QStringLiteral("selectedTime"));
+  time_->setToolTip(tr("Views show only the selected span. Click: show all time again"));
   rank_ = buttonOf(&FocusBar::clearRank);
   operation_ = buttonOf(&FocusBar::clearOperation);
   name_ = new QLineEdit;
@@ -29,14 +38,18 @@ FocusBar::FocusBar(Focus& focus, QWidget* parent) : QWidget(parent), focus_(focu
   typing_ = new QTimer(this);
   typing_->setSingleShot(true);
   typing_->setInterval(kTypingMs);
+  layout->addWidget(time_);
   layout->addWidget(rank_);
   layout->addWidget(operation_);
   layout->addWidget(name_, 1);
+  layout->addStretch(1);
   connect(name_, &QLineEdit::textEdited, typing_, qOverload<>(&QTimer::start));
   connect(name_, &QLineEdit::returnPressed, this, &FocusBar::setName);
   connect(typing_, &QTimer::timeout, this, &FocusBar::setName);
   connect(&focus_, &Focus::changed, this, &FocusBar::show);
+  connect(&models_.view, &ViewState::areaChanged, this, &FocusBar::showTime);
   show();
+  showTime();
 }
 
 QToolButton* FocusBar::buttonOf(void (FocusBar::*clear)()) {
@@ -49,6 +62,25 @@ QToolButton* FocusBar::buttonOf(void (FocusBar::*clear)()) {
 void FocusBar::activate() {
   name_->setFocus();
   name_->selectAll();
+}
+
+QString FocusBar::timeText() const {
+  const auto& area = models_.view.area();
+  if (!area)
+    return {};
+  const std::int64_t origin = models_.document.skeleton().originNs;
+  const std::int64_t resolution = std::max<std::int64_t>(area->span.durNs() / kTimeParts, 1);
+  return tr("%1 – %2").arg(formatTime(area->span.beginNs - origin, resolution),
+                           formatTime(area->span.endNs - origin, resolution));
+}
+
+void FocusBar::showTime() {
+  time_->setVisible(models_.view.area().has_value());
+  time_->setText(tr("%1  ×").arg(timeText()));
+}
+
+void FocusBar::clearTime() {
+  models_.view.setArea(std::nullopt);
 }
 
 void FocusBar::clearRank() {

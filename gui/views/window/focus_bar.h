@@ -1,8 +1,8 @@
-// Shows and sets the part of the job that the user looks at: a rank, an operation, a part of a
-// name. Main thread; the models must outlive it.
+// Shows and sets the part of the job that the user looks at: the selected span of time, a rank, an
+// operation, a part of a name. Main thread; the models must outlive it.
 #pragma once
 
-#include "gui/models/focus.h"
+#include "gui/models/trace_models.h"
 
 #include <QWidget>
 
@@ -16,20 +16,26 @@ class FocusBar : public QWidget {
   Q_OBJECT
 
  public:
-  explicit FocusBar(Focus& focus, QWidget* parent = nullptr);
+  explicit FocusBar(TraceModels& models, QWidget* parent = nullptr);
 
   // Puts the cursor into the text.
   void activate();
+  // "10.2 ms – 14.8 ms"; empty: no span is selected.
+  [[nodiscard]] QString timeText() const;
   [[nodiscard]] QLineEdit& text() { return *name_; }
 
  private:
   QToolButton* buttonOf(void (FocusBar::*clear)());
+  void clearTime();
   void clearRank();
   void clearOperation();
   void setName();
   void show();
+  void showTime();
 
+  TraceModels& models_;
   Focus& focus_;
+  QToolButton* time_ = nullptr;
   QToolButton* rank_ = nullptr;
   QToolButton* operation_ = nullptr;
   QLineEdit* name_ = nullptr;

@@ -1,7 +1,16 @@
 #include "gui/views/compare/compare_view.h"
 
+#include "gui/views/chart/lane_chart.h"
+#include "gui/views/table/table_panel.h"
 #include "tests/gui/window_rig.h"
 #include "tests/support/trace_builder.h"
+
+#include <QComboBox>
+#include <QTableView>
+
+#include <algorithm>
+#include <set>
+#include <string>
 
 namespace sonde::gui {
 namespace {
@@ -19,6 +28,29 @@ class CompareViewTest : public TimelineViewTest {
     open("after.sonde");
   }
 
+  // The length of iteration `number` on the rank where it takes longest.
+  [[nodiscard]] std::int64_t lengthOf(const char* name, std::int64_t number) const {
+    const store::Database trace =
+        test::must(store::Database::open(path(name), store::Access::ReadOnly));
+    return test::must(trace.queryInteger(
+        "SELECT max(end_ns) - min(start_ns) FROM (SELECT start_ns, start_ns + dur_ns AS end_ns "
+        "FROM v_iteration WHERE number = " +
+        std::to_string(number) + ")"));
+  }
+  void clickRow(const QString& what) {
+    const auto& rows = view().table().rows();
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      if (rows[row].values[0] == what) {
+        QTableView& table = view().rows().view();
+        const QModelIndex index = view().rows().shown().mapFromSource(
+            view().rows().shown().sourceModel()->index(static_cast<int>(row), 0));
+        table.scrollTo(index);
+        QTest::mouseClick(
+            table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(index).center());
+        return;
+      }
+    ADD_FAILURE() << "no row of " << what.toStdString();
+  }
   [[nodiscard]] CompareView& view() {
     return *qobject_cast<CompareView*>(window_.view(QStringLiteral("compare")));
   }
@@ -40,6 +72,66 @@ TEST_F(CompareViewTest, ShowsTheNumbersOfTheDifference) {
   EXPECT_EQ(iteration[6].toDouble(), diff.rows.front().shown.change);
   EXPECT_TRUE(view().sentence().startsWith("An iteration takes 100"))
       << view().sentence().toStdString();
+}
+
+TEST_F(CompareViewTest, DrawsTheSameIterationOfBothRunsAboveEachOther) {
+  view().compareWith({file("before.sonde")});
+  settle();
+  EXPECT_EQ(view().iteration().count(), 60);
+  const std::int64_t number = view().iteration().currentText().section(u' ', 1, 1).toLongLong();
+  const auto* groups = &view().lanes().data().groups;
+  ASSERT_EQ(groups->size(), 2U);
+  EXPECT_TRUE((*groups)[0].title.contains("before.sonde"));
+  EXPECT_EQ((*groups)[0].lanes, (std::vector<QString>{"rank 0", "rank 1"}));
+  EXPECT_EQ((*groups)[1].lanes, (*groups)[0].lanes);
+  EXPECT_EQ((*groups)[0].endNs, lengthOf("before.sonde", number));
+  EXPECT_EQ((*groups)[1].endNs, lengthOf("after.sonde", number));
+  for (const LaneGroup& group : *groups)
+    EXPECT_TRUE(std::any_of(group.spans.begin(), group.spans.end(), [](const LaneSpan& span) {
+      return span.text == u"backward";
+    }));
+
+  view().iteration().setFocus();
+  QTest::keyClick(&view().iteration(), Qt::Key_Home);
+  settle();
+  EXPECT_EQ(view().iteration().currentText(), "iteration 0");
+  groups = &view().lanes().data().groups;
+  EXPECT_EQ((*groups)[0].endNs, lengthOf("before.sonde", 0));
+  window_.models().focus.set({1, {}, {}});
+  settle();
+  EXPECT_EQ(view().lanes().data().groups[0].lanes, (std::vector<QString>{"rank 1"}));
+}
+
+TEST_F(CompareViewTest, AClickOnAnOperationHighlightsItInBoth) {
+  view().compareWith({file("before.sonde")});
+  settle();
+  const auto colors = [&](const QString& text) {
+    std::set<QRgb> found;
+    for (const LaneGroup& group : view().lanes().data().groups)
+      for (const LaneSpan& span : group.spans)
+        if (span.text == text)
+          found.insert(span.color.rgb());
+    return found;
+  };
+  const QString other = "SGD.step";
+  const auto backward = colors("backward");
+  const auto faint = colors(other);
+  ASSERT_EQ(backward.size(), 1U);
+  ASSERT_EQ(faint.size(), 1U);
+  clickRow("backward");
+  EXPECT_EQ(colors("backward"), backward);
+  EXPECT_NE(colors(other), faint);
+  clickRow("iteration");
+  EXPECT_EQ(colors(other), faint);
+}
+
+TEST_F(CompareViewTest, RunsWithoutACommonIterationSaySo) {
+  test::must(test::must(store::Database::open(path("before.sonde"), store::Access::ReadWrite))
+                 .exec("UPDATE iteration SET number = number + 1000"));
+  view().compareWith({file("before.sonde")});
+  settle();
+  EXPECT_TRUE(view().lanesNote().contains("in common")) << view().lanesNote().toStdString();
+  EXPECT_TRUE(view().lanes().data().groups.empty());
 }
 
 TEST_F(CompareViewTest, AFileThatIsNoTraceIsNamed) {

@@ -1,0 +1,103 @@
+#include "gui/models/compare/compared_lanes.h"
+
+#include "analysis/store/trace_file.h"
+#include "gui/models/compare/trace_difference.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace sonde::gui {
+namespace {
+
+namespace diff = engine::diff;
+using diff::IterationLength;
+using diff::IterationName;
+
+// The iterations of the run that `names` has, too.
+void keepCommon(const std::vector<IterationLength>& names, std::vector<IterationLength>& of) {
+  std::set<IterationName> known;
+  for (const IterationLength& each : names)
+    known.insert(each.name);
+  std::erase_if(of, [&](const IterationLength& each) { return !known.contains(each.name); });
+}
+
+// Requires: not empty.
+IterationName medianOf(std::vector<IterationLength> lengths) {
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.ns, a.name) < std::pair(b.ns, b.name);
+  });
+  return middle->name;
+}
+
+void append(diff::IterationSpans part, diff::IterationSpans& into) {
+  const std::size_t first = into.lanes.size();
+  into.lanes.insert(into.lanes.end(), part.lanes.begin(), part.lanes.end());
+  for (diff::OperationSpan& span : part.spans) {
+    span.lane += first;
+    into.spans.push_back(std::move(span));
+  }
+  into.durNs = std::max(into.durNs, part.durNs);
+}
+
+}  // namespace
+
+Result<ComparedLanes> readComparedLanes(const store::Database& after,
+                                        const QStringList& before,
+                                        const std::optional<IterationName>& wanted) {
+  ComparedLanes lanes;
+  SONDE_TRY_ASSIGN(lanes.beforeFiles, firstRun(before));
+  SONDE_TRY_ASSIGN(std::vector<IterationLength> common, diff::readIterationLengths(after));
+  std::vector<store::Database> traces;
+  for (const QString& file : lanes.beforeFiles) {
+    SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(file.toStdString()));
+    SONDE_TRY_ASSIGN(const auto lengths, diff::readIterationLengths(trace));
+    keepCommon(lengths, common);
+    traces.push_back(std::move(trace));
+  }
+  if (common.empty())
+    return Error{ErrorCode::NotFound, "the two runs have no iteration in common"};
+  for (const IterationLength& each : common)
+    lanes.iterations.push_back(each.name);
+  const bool isThere =
+      wanted && std::find(lanes.iterations.begin(), lanes.iterations.end(), *wanted) !=
+                    lanes.iterations.end();
+  lanes.shown = isThere ? *wanted : medianOf(common);
+  for (const store::Database& trace : traces) {
+    SONDE_TRY_ASSIGN(diff::IterationSpans part, diff::readIterationSpans(trace, lanes.shown));
+    append(std::move(part), lanes.before);
+  }
+  SONDE_TRY_ASSIGN(lanes.after, diff::readIterationSpans(after, lanes.shown));
+  return lanes;
+}
+
+QString titleOf(const IterationName& iteration) {
+  const QString title =
+      QCoreApplication::translate("Compare", "iteration %1").arg(iteration.number);
+  return iteration.occurrence == 0 ? title
+                                   : QCoreApplication::translate("Compare", "%1 (occurrence %2)")
+                                         .arg(title)
+                                         .arg(iteration.occurrence + 1);
+}
+
+std::vector<std::string> operationsOf(const ComparedLanes& lanes) {
+  std::map<std::string, std::int64_t> times;
+  for (const auto* run : {&lanes.before, &lanes.after})
+    for (const diff::OperationSpan& span : run->spans)
+      if (!span.operation.empty())
+        times[span.operation] += span.endNs - span.beginNs;
+  std::vector<std::pair<std::int64_t, std::string>> ordered;
+  for (const auto& [operation, ns] : times)
+    ordered.emplace_back(-ns, operation);
+  std::sort(ordered.begin(), ordered.end());
+  std::vector<std::string> operations;
+  for (auto& [ns, operation] : ordered)
+    operations.push_back(std::move(operation));
+  return operations;
+}
+
+}  // namespace sonde::gui
