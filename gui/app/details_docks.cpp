@@ -8,6 +8,9 @@
 #include <QTableView>
 #include <QTreeView>
 
+#include <utility>
+#include <vector>
+
 namespace sonde::gui {
 
 DetailsDocks::DetailsDocks(QMainWindow& window, TraceModels& models)
@@ -21,6 +24,10 @@ DetailsDocks::DetailsDocks(QMainWindow& window, TraceModels& models)
       return;
     details_.clear();
     detailsDock_->hide();
+  });
+  connect(&models.correction, &EventCorrection::changed, this, [this] {
+    if (models_.selection.details())
+      fillDetails();
   });
   connect(&models.totals, &SpanTotals::changed, this, &DetailsDocks::showTotals);
 }
@@ -63,12 +70,20 @@ void DetailsDocks::buildTotals(QMainWindow& window) {
 }
 
 void DetailsDocks::showDetails() {
-  details_.show(models_.selection.details()->sections);
+  fillDetails();
+  if (isWanted_)
+    detailsDock_->show();
+}
+
+// The cost of recording comes behind the event itself, once it is known.
+void DetailsDocks::fillDetails() {
+  std::vector<DetailsSection> sections = models_.selection.details()->sections;
+  if (const auto& cost = models_.correction.section())
+    sections.insert(sections.empty() ? sections.end() : sections.begin() + 1, *cost);
+  details_.show(std::move(sections));
   detailsTree_->expandAll();
   for (int row = 0; row < details_.rowCount({}); ++row)
     detailsTree_->setFirstColumnSpanned(row, {}, true);
-  if (isWanted_)
-    detailsDock_->show();
 }
 
 void DetailsDocks::showTotals() {

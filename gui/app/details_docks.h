@@ -30,6 +30,7 @@ class DetailsDocks : public QObject {
   void buildDetails(QMainWindow& window);
   void buildTotals(QMainWindow& window);
   void showDetails();
+  void fillDetails();
   void showTotals();
   void clear();
 

@@ -2,6 +2,7 @@
 
 #include "gui/app/main_window.h"
 
+#include <QCryptographicHash>
 #include <QEvent>
 #include <QFileInfo>
 #include <QSettings>
@@ -19,6 +20,20 @@ constexpr QLatin1String kGeometry("window/geometry");
 constexpr QLatin1String kState("window/docks");
 constexpr QLatin1String kLayouts("layouts");
 constexpr QLatin1String kLook("look");
+constexpr QLatin1String kArrangements("arrangements");  // of tracks, by job
+constexpr QLatin1String kArrangement("arrangement");    // the last one, for other jobs
+
+QString keyOf(const QStringList& paths) {
+  return QString::fromLatin1(
+      QCryptographicHash::hash(paths.join(u'\n').toUtf8(), QCryptographicHash::Sha1).toHex());
+}
+
+QStringList fullPaths(const QStringList& paths) {
+  QStringList full;
+  for (const QString& path : paths)
+    full << QFileInfo(path).absoluteFilePath();
+  return full;
+}
 
 }  // namespace
 
@@ -28,11 +43,38 @@ void Session::start() {
   const QSettings settings;
   window_.restoreGeometry(settings.value(kGeometry).toByteArray());
   window_.restoreState(settings.value(kState).toByteArray(), kStateVersion);
-  connect(&window_.models().document, &TraceDocument::opened, this, [this] {
+  TraceModels& models = window_.models();
+  models.timeline.arrange(arrangementOf(settings.value(kArrangement).toByteArray()));
+  connect(&models.document, &TraceDocument::opened, this, [this] {
     remember(window_.models().document.paths());
+    showArrangement();
   });
+  connect(&models.timeline, &TimelineModel::layoutChanged, this, &Session::keepArrangement);
   window_.installEventFilter(this);
   emit recentChanged();
+}
+
+// A file of the same name may be another recording, with another begin.
+void Session::showArrangement() {
+  TraceModels& models = window_.models();
+  QSettings settings;
+  settings.beginGroup(kArrangements);
+  const QVariantList kept = settings.value(keyOf(fullPaths(models.document.paths()))).toList();
+  if (kept.size() == 2 && kept[0].toLongLong() == models.document.skeleton().originNs)
+    models.timeline.arrange(arrangementOf(kept[1].toByteArray()));
+  models.history.clear();
+}
+
+void Session::keepArrangement() {
+  const TraceModels& models = window_.models();
+  if (!models.document.ready())
+    return;
+  TrackArrangement arrangement = models.timeline.arrangement();
+  QSettings settings;
+  settings.setValue(kArrangements + u'/' + keyOf(fullPaths(models.document.paths())),
+                    QVariantList{qint64{models.document.skeleton().originNs}, textOf(arrangement)});
+  arrangement.forgetTrace();
+  settings.setValue(kArrangement, textOf(arrangement));
 }
 
 bool Session::eventFilter(QObject* watched, QEvent* event) {
@@ -58,16 +100,23 @@ QList<QStringList> Session::recent() const {
 }
 
 void Session::remember(const QStringList& paths) {
-  QStringList full;
-  for (const QString& path : paths)
-    full << QFileInfo(path).absoluteFilePath();
+  const QStringList full = fullPaths(paths);
   QList<QStringList> jobs = recent();
   jobs.removeAll(full);
   jobs.prepend(full);
   QVariantList kept;
-  for (const QStringList& each : jobs.mid(0, kMostRecent))
+  QStringList keys;
+  for (const QStringList& each : jobs.mid(0, kMostRecent)) {
     kept << QVariant(each);
-  QSettings().setValue(kRecent, kept);
+    keys << keyOf(each);
+  }
+  QSettings settings;
+  settings.setValue(kRecent, kept);
+  settings.beginGroup(kArrangements);
+  const QStringList arranged = settings.childKeys();
+  for (const QString& key : arranged)
+    if (!keys.contains(key))
+      settings.remove(key);
   emit recentChanged();
 }
 

@@ -1,5 +1,6 @@
 // Remembers, between runs of the window: its size, its docks, layouts that the user saved, and the
-// last jobs. Uses QSettings. Main thread; a part of the window.
+// last jobs with the arrangements of their tracks. Uses QSettings. Main thread; a part of the
+// window.
 #pragma once
 
 #include "gui/app/look.h"
@@ -45,6 +46,9 @@ class Session : public QObject {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  void showArrangement();
+  void keepArrangement();
+
   MainWindow& window_;
 };
 

@@ -11,6 +11,7 @@
 #include "gui/views/time_input.h"
 #include "gui/views/timeline_panel.h"
 #include "gui/views/timeline_view.h"
+#include "gui/views/tracks/track_commands.h"
 #include "gui/views/window/command_palette.h"
 #include "gui/views/window/focus_bar.h"
 
@@ -47,6 +48,7 @@ WindowMenus::WindowMenus(MainWindow& window, TimelinePanel& timeline, FileAction
     : QObject(&window), window_(window), timeline_(timeline), files_(files) {
   buildFile();
   buildView();
+  buildTimeline();
   buildGo();
   buildToolBar();
   buildHelp();
@@ -56,6 +58,7 @@ WindowMenus::WindowMenus(MainWindow& window, TimelinePanel& timeline, FileAction
     action->setToolTip(keys.isEmpty() ? plainText(*action)
                                       : QStringLiteral("%1 (%2)").arg(plainText(*action), keys));
   }
+  showTimes();
 }
 
 QAction* WindowMenus::add(QMenu* menu,
@@ -113,7 +116,8 @@ void WindowMenus::buildView() {
     })->setStatusTip(tr(info.purpose));
   }
   menu->addSeparator();
-  addToTimeline(menu, tr("&Details and totals"), {Qt::Key_Q}, [this] { window_.details().toggle(); });
+  addToTimeline(
+      menu, tr("&Details and totals"), {Qt::Key_Q}, [this] { window_.details().toggle(); });
   addToTimeline(
       menu, tr("&Colours by kind or name"), {Qt::Key_C}, [this] { timeline_.toggleColors(); });
   addToTimeline(
@@ -123,7 +127,9 @@ void WindowMenus::buildView() {
     graph->showInTimeline(!graph->isInTimeline());
   });
   menu->addSeparator();
+  buildTimes(menu);
   buildThemes(menu->addMenu(tr("&Theme")));
+  menu->addSeparator();
   add(menu, tr("&All views as tabs again"), {}, [this] { window_.resetLayout(); });
   add(menu, tr("&Save the layout…"), {}, [this] { saveLayout(); });
   layouts_ = menu->addMenu(tr("Saved &layouts"));
@@ -137,6 +143,34 @@ void WindowMenus::buildThemes(QMenu* menu) {
   add(menu, tr("Theme of the &desktop"), {}, choose(Look::System));
   add(menu, tr("&Light theme"), {}, choose(Look::Light));
   add(menu, tr("Da&rk theme"), {}, choose(Look::Dark));
+}
+
+void WindowMenus::buildTimes(QMenu* menu) {
+  TraceModels& models = window_.models();
+  times_ = add(menu, tr("Co&rrected times"), {Qt::CTRL | Qt::Key_T}, [this, &models] {
+    models.times.setCorrected(times_->isChecked());
+  });
+  times_->setCheckable(true);
+  connect(&models.times, &TimeBasis::changed, this, &WindowMenus::showTimes);
+  connect(&models.document, &TraceDocument::replaced, this, &WindowMenus::showTimes);
+}
+
+// The menu of a line has the same commands.
+void WindowMenus::buildTimeline() {
+  QMenu* menu = window_.menuBar()->addMenu(tr("&Timeline"));
+  TraceModels& models = window_.models();
+  for (const TrackCommand& command : trackCommands()) {
+    QAction* action = addToTimeline(
+        menu, command.text(models, nullptr), {QKeySequence(command.key)}, [this, &command] {
+          const auto line = timeline_.timeline().currentLine();
+          runCommand(command, window_.models(), line ? &*line : nullptr);
+        });
+    connect(&models.timeline, &TimelineModel::layoutChanged, action, [action, &command, &models] {
+      action->setText(command.text(models, nullptr));
+    });
+  }
+  menu->addSeparator();
+  actions_ << addTrackChoices(*menu, models);
 }
 
 void WindowMenus::buildGo() {
@@ -187,6 +221,7 @@ void WindowMenus::buildToolBar() {
   bar->addAction(back_);
   bar->addAction(forward_);
   bar->addSeparator();
+  bar->addAction(times_);
   bar->addWidget(focusBar_);
 }
 
@@ -298,6 +333,18 @@ void WindowMenus::showHistory() {
   const ViewHistory& history = window_.models().history;
   back_->setEnabled(history.canGoBack());
   forward_->setEnabled(history.canGoForward());
+}
+
+// The button of the tool bar has the name of what is shown.
+void WindowMenus::showTimes() {
+  const TimeBasis& times = window_.models().times;
+  times_->setEnabled(times.canCorrect());
+  times_->setChecked(times.isCorrected());
+  times_->setIconText(times.isCorrected() ? tr("Corrected times") : tr("Raw times"));
+  times_->setToolTip(QStringLiteral("%1 (%2)\n%3")
+                         .arg(tr("Times without the cost of recording, or as recorded"),
+                              keysOf(*times_),
+                              times.explanation()));
 }
 
 }  // namespace sonde::gui

@@ -47,6 +47,8 @@ class WindowMenus : public QObject {
   void buildFile();
   void buildView();
   void buildThemes(QMenu* menu);
+  void buildTimeline();
+  void buildTimes(QMenu* menu);
   void buildGo();
   void buildHelp();
   void buildToolBar();
@@ -55,6 +57,7 @@ class WindowMenus : public QObject {
   void saveLayout();
   void showLayouts();
   void showHistory();
+  void showTimes();
   void writeNote();
   void showNotes();
 
@@ -70,6 +73,7 @@ class WindowMenus : public QObject {
   QAction* back_ = nullptr;
   QAction* forward_ = nullptr;
   QAction* palette_ = nullptr;
+  QAction* times_ = nullptr;
   FocusBar* focusBar_ = nullptr;
   HelpOverlay* help_ = nullptr;
 };

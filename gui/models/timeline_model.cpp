@@ -20,12 +20,23 @@ TimelineModel::TimelineModel(TraceDocument& document) : document_(document) {
 }
 
 void TimelineModel::takeTrace() {
-  layout_.reset(document_.skeleton());
+  TrackArrangement kept = arrangement();
+  if (document_.paths() != arrangedTrace_)
+    kept.forgetTrace();
+  arrangedTrace_ = document_.paths();
+  layout_.reset(document_.skeleton(), std::move(kept));
   blocks_.clear();
   curves_.clear();
   names_.clear();
   asked_ = {};
   overview_.clear();
+}
+
+void TimelineModel::arrange(TrackArrangement arrangement) {
+  if (arrangement == layout_.arrangement())
+    return;
+  layout_.arrange(document_.skeleton(), std::move(arrangement));
+  emit layoutChanged();
 }
 
 void TimelineModel::toggle(const LayoutEntry& entry) {

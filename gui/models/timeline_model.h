@@ -6,7 +6,7 @@
 #pragma once
 
 #include "gui/models/trace_document.h"
-#include "gui/models/track_layout.h"
+#include "gui/models/tracks/track_layout.h"
 #include "gui/models/viewport.h"
 
 #include <QHash>
@@ -24,6 +24,9 @@ class TimelineModel : public QObject {
   explicit TimelineModel(TraceDocument& document);
 
   [[nodiscard]] const TrackLayout& layout() const { return layout_; }
+  // Stays when the same trace is opened again; of another one, only groups and order stay.
+  [[nodiscard]] const TrackArrangement& arrangement() const { return layout_.arrangement(); }
+  void arrange(TrackArrangement arrangement);
   void toggle(const LayoutEntry& entry);
   void showEmptyThreads(bool show);
   // Only the processes of this rank, and those without one; nullopt: all.
@@ -49,7 +52,7 @@ class TimelineModel : public QObject {
   void askScope(const EventRef& event);
 
  signals:
-  // A group was folded or unfolded. Another trace comes with TraceDocument::replaced.
+  // Lines moved, came or went. Another trace comes with TraceDocument::replaced.
   void layoutChanged();
   void blocksChanged();
   void overviewChanged();
@@ -61,6 +64,7 @@ class TimelineModel : public QObject {
 
   TraceDocument& document_;
   TrackLayout layout_;
+  QStringList arrangedTrace_;  // paths
   QHash<int, std::vector<Block>> blocks_;
   QHash<int, Curve> curves_;
   QHash<std::uint32_t, QString> names_;

@@ -4,12 +4,14 @@
 
 #include "gui/models/analyses.h"
 #include "gui/models/computed_once.h"
+#include "gui/models/event_correction.h"
 #include "gui/models/focus.h"
 #include "gui/models/name_search.h"
 #include "gui/models/notes.h"
 #include "gui/models/path_overlay.h"
 #include "gui/models/selection.h"
 #include "gui/models/span_totals.h"
+#include "gui/models/time_basis.h"
 #include "gui/models/timeline_model.h"
 #include "gui/models/trace_document.h"
 #include "gui/models/view_history.h"
@@ -28,9 +30,11 @@ struct TraceModels {
   Notes notes{document, view};
   Focus focus;
   PathOverlay path;
-  ViewHistory history{view, focus};
+  ViewHistory history{view, focus, timeline};
   ComputedOnce once{document};
   Analyses analyses{document};
+  TimeBasis times{document};
+  EventCorrection correction{document, selection, times, once, analyses};
 
   // All that was asked of the trace has been answered.
   [[nodiscard]] bool settled() const { return document.settled() && analyses.settled(); }

@@ -10,21 +10,23 @@ constexpr std::size_t kMostMoments = 200;
 
 bool ViewHistory::Moment::isSame(const Moment& other) const {
   return viewport.beginNs() == other.viewport.beginNs() &&
-         viewport.endNs() == other.viewport.endNs() && area == other.area && focus == other.focus;
+         viewport.endNs() == other.viewport.endNs() && area == other.area && focus == other.focus &&
+         arrangement == other.arrangement;
 }
 
-ViewHistory::ViewHistory(ViewState& view, Focus& focus)
-    : view_(view), focus_(focus), current_(now()) {
+ViewHistory::ViewHistory(ViewState& view, Focus& focus, TimelineModel& timeline)
+    : view_(view), focus_(focus), timeline_(timeline), current_(now()) {
   rest_.setSingleShot(true);
   rest_.setInterval(kRestMs);
   connect(&rest_, &QTimer::timeout, this, &ViewHistory::keep);
   const auto start = [this] { rest_.start(); };
   connect(&view_, &ViewState::changed, this, start);
   connect(&focus_, &Focus::changed, this, start);
+  connect(&timeline_, &TimelineModel::layoutChanged, this, start);
 }
 
 ViewHistory::Moment ViewHistory::now() const {
-  return {view_.viewport(), view_.area(), focus_.part()};
+  return {view_.viewport(), view_.area(), focus_.part(), timeline_.arrangement()};
 }
 
 bool ViewHistory::canGoBack() const {
@@ -70,6 +72,7 @@ void ViewHistory::show(const Moment& moment) {
   view_.setViewport(viewport);
   view_.setArea(moment.area);
   focus_.set(moment.focus);
+  timeline_.arrange(moment.arrangement);
   current_ = now();
   rest_.stop();
   emit changed();

@@ -1,8 +1,10 @@
-// The ways back and forward through what the user looked at: the shown time, the selected area and
-// the focus. A movement counts once it has come to rest. Part of TraceModels. Main thread.
+// The ways back and forward through what the user looked at: the shown time, the selected area, the
+// focus and the arrangement of the tracks. A movement counts once it has come to rest. Part of
+// TraceModels. Main thread.
 #pragma once
 
 #include "gui/models/focus.h"
+#include "gui/models/timeline_model.h"
 #include "gui/models/view_state.h"
 
 #include <QObject>
@@ -17,8 +19,8 @@ class ViewHistory : public QObject {
   Q_OBJECT
 
  public:
-  // Requires: both outlive it.
-  ViewHistory(ViewState& view, Focus& focus);
+  // Requires: all outlive it.
+  ViewHistory(ViewState& view, Focus& focus, TimelineModel& timeline);
 
   [[nodiscard]] bool canGoBack() const;
   [[nodiscard]] bool canGoForward() const { return !later_.empty(); }
@@ -35,6 +37,7 @@ class ViewHistory : public QObject {
     Viewport viewport;
     std::optional<Area> area;
     Focus::Part focus;
+    TrackArrangement arrangement;
     // The width of the window is no movement.
     [[nodiscard]] bool isSame(const Moment& other) const;
   };
@@ -45,6 +48,7 @@ class ViewHistory : public QObject {
 
   ViewState& view_;
   Focus& focus_;
+  TimelineModel& timeline_;
   Moment current_;  // where the last movement came to rest
   std::vector<Moment> earlier_;
   std::vector<Moment> later_;

@@ -46,6 +46,15 @@ QString titleOf(const ProcessInfo& process) {
   return parts.join(QStringLiteral("  ·  "));
 }
 
+QString shortTitleOf(const ProcessInfo& process) {
+  QStringList parts;
+  if (process.rank)
+    parts << QStringLiteral("rank %1").arg(*process.rank);
+  if (!process.rank || process.childOf)
+    parts << QStringLiteral("pid %1").arg(process.pid);
+  return parts.join(QStringLiteral("  ·  "));
+}
+
 QString endingOf(const ProcessInfo& process) {
   if (process.exitSignal)
     return QStringLiteral("killed by signal %1").arg(*process.exitSignal);

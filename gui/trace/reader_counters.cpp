@@ -26,11 +26,11 @@ QString drawnUnit(const QString& unit, bool isTotal) {
   return unit == u"J" ? QStringLiteral("W") : unit + QStringLiteral("/s");
 }
 
-// "gpu 0 · power": the device's name says that it is a GPU.
-QString nameOnDevice(const QString& device, QString name) {
+// The device's name says that it is a GPU.
+QString withoutGpu(QString name) {
   if (name.startsWith(QStringLiteral("GPU ")))
     name.remove(0, 4);
-  return device + QStringLiteral(" · ") + name;
+  return name;
 }
 
 CounterTrack trackOf(const store::Statement& row, const std::vector<DeviceInfo>& devices) {
@@ -44,12 +44,13 @@ CounterTrack trackOf(const store::Statement& row, const std::vector<DeviceInfo>&
   track.rows = TrackInfo::kCounterRows;
   track.name = qtext(row.text(4));
   const bool isTotal = row.integer(6) != 0;
-  track.counter = CounterInfo{drawnUnit(qtext(row.text(5)), isTotal), isTotal, false};
+  track.counter =
+      CounterInfo{drawnUnit(qtext(row.text(5)), isTotal), isTotal, false, withoutGpu(track.name)};
   const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& each) {
     return each.id == counter.deviceId;
   });
   if (device != devices.end()) {
-    track.name = nameOnDevice(device->name, track.name);
+    track.name = device->name + QStringLiteral(" · ") + track.counter->kind;
     track.detail = device->model;
   } else if (const auto tid = row.optionalInteger(7)) {
     const QString name = qtext(row.text(8));

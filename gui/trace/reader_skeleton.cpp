@@ -1,5 +1,6 @@
 #include "gui/trace/reader_skeleton.h"
 
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/open_slice.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/reader_counters.h"
@@ -47,6 +48,7 @@ class SkeletonReader {
     SONDE_TRY(readProcesses());
     SONDE_TRY(readDevices());
     SONDE_TRY(readStreams());
+    SONDE_TRY(readPurposes());
     SONDE_TRY(readThreads());
     SONDE_TRY(readChannels());
     SONDE_TRY(readCounters());
@@ -76,6 +78,7 @@ class SkeletonReader {
   Result<void> readProcesses();
   Result<void> readDevices();
   Result<void> readStreams();
+  Result<void> readPurposes();
   Result<void> readThreads();
   Result<void> readChannels();
   Result<void> readCounters();
@@ -172,6 +175,19 @@ Result<void> SkeletonReader::readStreams() {
                              QStringLiteral(" · "));
         track.detail = qtext(row.text(4));
         addTrack(std::move(track), row.integer(1));
+      });
+}
+
+// Libraries of collectives have streams of their own, so the first kernel is enough.
+Result<void> SkeletonReader::readPurposes() {
+  SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(trace_));
+  return forEachRow(
+      "SELECT r.id, n.text FROM stream r JOIN kernel k ON k.id = (SELECT f.id FROM kernel f "
+      "WHERE f.stream_id = r.id ORDER BY f.start_ns LIMIT 1) JOIN string n ON n.id = k.name_id",
+      [&](const store::Statement& row) {
+        const auto at = tracks_.constFind({static_cast<int>(Owner::Stream), row.integer(0)});
+        if (at != tracks_.constEnd())
+          result_.skeleton.tracks[*at].communicates = communication.holds(row.text(1));
       });
 }
 
@@ -324,6 +340,9 @@ Result<void> SkeletonReader::readBounds() {
   skeleton.originNs = first_;
   SONDE_TRY(forEachRow("SELECT 1 FROM meta WHERE key = 'replayed'",
                        [&](const store::Statement&) { skeleton.replayed = true; }));
+  SONDE_TRY(
+      forEachRow("SELECT method FROM overhead GROUP BY method ORDER BY min(rowid)",
+                 [&](const store::Statement& row) { skeleton.costMethods << qtext(row.text(0)); }));
   return forEachRow("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns'",
                     [&](const store::Statement& row) {
                       skeleton.originNs = std::min(row.integer(0), skeleton.beginNs);

@@ -5,6 +5,7 @@
 
 #include <QHash>
 #include <QString>
+#include <QStringList>
 
 #include <cstdint>
 #include <optional>
@@ -128,6 +129,7 @@ struct CounterInfo {
   QString unit;           // of the drawn values
   bool isTotal = false;   // its rate is drawn
   bool isOfHost = false;  // of the machine, or of a device that no process used
+  QString kind{};         // "power": its name without the device or thread
 };
 
 struct TrackInfo {
@@ -143,6 +145,7 @@ struct TrackInfo {
   std::int64_t count = 0;  // of events; 0 for a counter
   std::vector<Line> lines;
   std::optional<CounterInfo> counter{};
+  bool communicates = false;  // of a stream: its first kernel is one of NCCL or the like
 };
 
 struct IterationInfo {
@@ -166,6 +169,7 @@ struct Skeleton {
   std::int64_t lost = 0;    // records that could not be kept
   bool unfinished = false;  // an unfinished recording; a snapshot of it is shown
   bool replayed = false;    // the times are those of a replay
+  QStringList costMethods;  // how the costs of recording are known; empty: they are not known
   // Ranks first, in order, and in each rank the busiest first; processes without events come last.
   std::vector<ProcessInfo> processes;
   std::vector<DeviceInfo> devices;  // by number

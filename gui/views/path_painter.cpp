@@ -34,13 +34,14 @@ void paintPath(QPainter& painter,
     const double end = left + std::min(shown.xAt(part.span.endNs), shown.width() + 2.0);
     if (end <= drawnTo && part.track == drawnTrack)
       continue;
-    const QRect row = geometry.rowOf(*entry);
-    const double y = row.bottom() - kBarHeight / 2;
+    const QRect area = geometry.areaOf(*entry);
+    const double y = geometry.rowOf(*entry).bottom() - kBarHeight / 2;
     const bool follows = isJoined && std::abs(begin - before.x()) < kMostGap;
     if (follows && before.y() != y)
       painter.drawLine(before, QPointF(begin, y));
-    painter.fillRect(QRectF(begin, y - kBarHeight / 2, std::max(end - begin, 1.0), kBarHeight),
-                     theme.mark);
+    // Bars of rows that are scrolled away must not lie on pinned ones.
+    const QRectF bar(begin, y - kBarHeight / 2, std::max(end - begin, 1.0), kBarHeight);
+    painter.fillRect(bar.intersected(area), theme.mark);
     before = QPointF(end, y);
     isJoined = true;
     drawnTo = std::max(end, begin + 1.0);

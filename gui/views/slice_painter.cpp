@@ -1,7 +1,7 @@
 #include "gui/views/slice_painter.h"
 
 #include "gui/models/kernel_label.h"
-#include "gui/models/track_layout.h"
+#include "gui/models/tracks/track_layout.h"
 #include "gui/trace/time_format.h"
 
 #include <algorithm>

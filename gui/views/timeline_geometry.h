@@ -27,25 +27,38 @@ class TimelineGeometry {
   static constexpr int kRulerHeight = 28;
   static constexpr int kBandHeight = 18;
 
+  // How far the pinned tracks, and those below them, are scrolled.
+  struct Scroll {
+    int pinned = 0;
+    int rest = 0;
+  };
+
   // Requires: `models` outlives it.
-  TimelineGeometry(const TraceModels& models, const QSize& size, int labelWidth, int scroll)
+  TimelineGeometry(const TraceModels& models, const QSize& size, int labelWidth, Scroll scroll)
       : models_(models), size_(size), labelWidth_(labelWidth), scroll_(scroll) {}
 
   [[nodiscard]] const QSize& size() const { return size_; }
   [[nodiscard]] int labelWidth() const { return labelWidth_; }
   // The ruler, and a band below it if there are iterations.
   [[nodiscard]] int headerHeight() const;
-  // The rectangle of the tracks, with their labels.
+  // The rectangle of the pinned tracks, with their labels: at most a part of the widget.
+  [[nodiscard]] QRect pinnedArea() const;
+  // The rectangle of the tracks that scroll below them, with their labels.
   [[nodiscard]] QRect content() const;
-  // The position of the Viewport's pixel 0 and the layout's y 0.
+  // The one of both that shows `entry`.
+  [[nodiscard]] QRect areaOf(const LayoutEntry& entry) const;
+  // The position of the Viewport's pixel 0 and the y 0 of the entries that scroll.
   [[nodiscard]] QPoint corner() const;
   [[nodiscard]] QRect rowOf(const LayoutEntry& entry) const;
   // The rectangle of a track's block; empty if the track is folded away.
   [[nodiscard]] QRectF rectOf(int track, const Block& block) const;
-  // rectOf, but of a track that is folded away the line of its group.
+  // rectOf, but of a track that is folded away the line of its group, and of one that is scrolled
+  // away the edge of the pinned tracks.
   [[nodiscard]] QRectF anchorOf(const FoundEvent& event) const;
 
+  // The visible entries that scroll, and those that are pinned.
   [[nodiscard]] std::span<const LayoutEntry> visible() const;
+  [[nodiscard]] std::span<const LayoutEntry> visiblePinned() const;
   // The tracks that are visible, or would be after scrolling by `margin`.
   [[nodiscard]] std::vector<int> visibleTracks(int margin) const;
   // nullptr in the header and below the last entry.
@@ -61,13 +74,17 @@ class TimelineGeometry {
   [[nodiscard]] Area areaBetween(const QPoint& from, const QPoint& to) const;
 
  private:
+  // Those of `pinned`, and those of the layout that cross [top, bottom).
+  [[nodiscard]] std::vector<int> tracksOf(std::span<const LayoutEntry> pinned,
+                                          int top,
+                                          int bottom) const;
   [[nodiscard]] bool isCounter(const LayoutEntry& entry) const;
   [[nodiscard]] const TrackLayout& layout() const { return models_.timeline.layout(); }
 
   const TraceModels& models_;
   QSize size_;
   int labelWidth_;
-  int scroll_;
+  Scroll scroll_;
 };
 
 }  // namespace sonde::gui

@@ -37,8 +37,15 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   const bool onAxis = x >= 0 && event->position().y() < currentGeometry().headerHeight();
   if (!handleTimeWheel(models_.view, *event, std::max(x, 0.0), onAxis)) {
     QScrollBar* bar = verticalScrollBar();
-    bar->setValue(bar->value() -
-                  static_cast<int>(notchesOf(*event) * bar->singleStep() * kSliderSteps));
+    const int step = static_cast<int>(notchesOf(*event) * bar->singleStep() * kSliderSteps);
+    const TimelineGeometry place = currentGeometry();
+    const int more = models_.timeline.layout().pinnedHeight() - place.pinnedArea().height();
+    if (more > 0 && place.pinnedArea().contains(event->position().toPoint())) {
+      pinnedScroll_ = std::clamp(pinnedScroll_ - step, 0, more);
+      scrollContentsBy(0, 0);
+    } else {
+      bar->setValue(bar->value() - step);
+    }
   }
   updateHover(event->position().toPoint());
   event->accept();
@@ -64,7 +71,15 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   if (drag_ == Drag::Pressed && moved.manhattanLength() > kClickSlack &&
       pressedAt_.x() > labelWidth_)
     drag_ = Drag::Area;
+  else if (drag_ == Drag::Pressed && std::abs(moved.y()) > kClickSlack &&
+           pressedAt_.x() < labelWidth_ &&
+           processDrag_.begin(currentGeometry().entryAt(pressedAt_)))
+    drag_ = Drag::Process;
   switch (drag_) {
+    case Drag::Process:
+      processDrag_.moveOver(currentGeometry().entryAt(at), models_.timeline.layout());
+      viewport()->update();
+      break;
     case Drag::Area:
       models_.view.dragArea(currentGeometry().areaBetween(pressedAt_, at));
       break;
@@ -93,6 +108,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     finishClick(event->pos());
   else if (was == Drag::Area)
     models_.view.setArea(models_.view.area());
+  else if (was == Drag::Process)
+    processDrag_.finish(models_);
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {

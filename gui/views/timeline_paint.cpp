@@ -60,9 +60,9 @@ void paintArea(const Frame& frame) {
     const LayoutEntry* entry = layout.find(track);
     if (entry == nullptr)
       continue;
-    const QRect row = frame.geometry.rowOf(*entry).adjusted(left, 0, 0, 0);
-    if (row.intersects(QRect(QPoint(), frame.geometry.size())))
-      paintSpan(frame.painter, row, frame.axis, area->span);
+    const QRect row = frame.geometry.rowOf(*entry).intersected(frame.geometry.areaOf(*entry));
+    if (!row.isEmpty())
+      paintSpan(frame.painter, row.adjusted(left, 0, 0, 0), frame.axis, area->span);
   }
 }
 
@@ -103,18 +103,25 @@ void paintArrowsOfSelection(const Frame& frame) {
 
 void paintTracks(const Frame& frame, const PaintContext& context) {
   QPainter& painter = frame.painter;
-  const QRect content = frame.geometry.content();
-  const QRect time = frame.time(content.top(), content.height());
+  const int top = frame.geometry.headerHeight();
+  const QRect time = frame.time(top, frame.geometry.size().height() - top);
   painter.save();
-  painter.setClipRect(content);
+  painter.setClipRect(time.adjusted(-time.left(), 0, 0, 0));
   paintGrid(painter, time, frame.axis);
   // Before the rows: titles of processes cross the line.
   const int edge = time.left() - 1;
   painter.setPen(frame.theme().border);
-  painter.drawLine(edge, content.top(), edge, content.bottom());
+  painter.drawLine(edge, time.top(), edge, time.bottom());
   TrackPainter rows(painter, frame.models, frame.geometry, context);
+  painter.setClipRect(frame.geometry.content());
   for (const LayoutEntry& entry : frame.geometry.visible())
     rows.paint(entry);
+  const QRect pinned = frame.geometry.pinnedArea();
+  painter.setClipRect(pinned);
+  for (const LayoutEntry& entry : frame.geometry.visiblePinned())
+    rows.paint(entry);
+  painter.fillRect(QRect(pinned.left(), pinned.bottom() - 1, pinned.width(), 2),
+                   frame.theme().border);
   painter.setClipRect(time);
   paintArea(frame);
   paintPath(painter, frame.models, frame.geometry, frame.theme());
@@ -191,6 +198,9 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   const TimelineGeometry geometry = currentGeometry();
   const Frame frame{painter, models_, geometry, axis};
   paintTracks(frame, context);
+  if (const auto y = processDrag_.dropY(models_.timeline.layout()))
+    painter.fillRect(QRect(0, geometry.corner().y() + *y - 1, viewport()->width(), 3),
+                     theme_.arrow);
   paintHeader(frame);
 }
 

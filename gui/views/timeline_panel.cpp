@@ -4,8 +4,10 @@
 #include "gui/views/overview_strip.h"
 #include "gui/views/search_bar.h"
 #include "gui/views/timeline_view.h"
-#include "gui/views/track_finder.h"
+#include "gui/views/tracks/track_commands.h"
+#include "gui/views/tracks/track_finder.h"
 
+#include <QMenu>
 #include <QVBoxLayout>
 
 namespace sonde::gui {
@@ -25,6 +27,8 @@ TimelinePanel::TimelinePanel(TraceModels& models, QWidget* parent)
   layout->addWidget(timeline_, 1);
   layout->addWidget(legend_);
   setFocusProxy(timeline_);
+  timeline_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(timeline_, &QWidget::customContextMenuRequested, this, &TimelinePanel::showMenu);
   connect(timeline_, &TimelineView::labelWidthChanged, overview_, &OverviewStrip::setLabelWidth);
   connect(
       &models_.document, &TraceDocument::failed, this, [this] { timeline_->viewport()->update(); });
@@ -47,6 +51,11 @@ void TimelinePanel::connectSearch() {
     models_.search.clear();
     timeline_->setFocus();
   });
+}
+
+void TimelinePanel::showMenu(const QPoint& at) {
+  if (const auto line = timeline_->currentLine())
+    menuOf(*line, models_, timeline_)->popup(timeline_->viewport()->mapToGlobal(at));
 }
 
 void TimelinePanel::toggleColors() {

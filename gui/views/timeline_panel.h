@@ -27,6 +27,7 @@ class TimelinePanel : public QWidget {
 
  private:
   void connectSearch();
+  void showMenu(const QPoint& at);
 
   TraceModels& models_;
   SearchBar* search_ = nullptr;

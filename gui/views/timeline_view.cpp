@@ -66,11 +66,22 @@ void TimelineView::setColorBy(ColorBy colorBy) {
 }
 
 TimelineGeometry TimelineView::currentGeometry() const {
-  return {models_, viewport()->size(), labelWidth_, verticalScrollBar()->value()};
+  return {models_, viewport()->size(), labelWidth_, {pinnedScroll_, verticalScrollBar()->value()}};
+}
+
+std::optional<LayoutEntry> TimelineView::currentLine() const {
+  const LayoutEntry* line =
+      viewport()->rect().contains(mouse_) ? currentGeometry().entryAt(mouse_) : nullptr;
+  if (line == nullptr && models_.selection.details())
+    line = models_.timeline.layout().find(models_.selection.details()->event.track);
+  return line == nullptr ? std::nullopt : std::optional(*line);
 }
 
 void TimelineView::updateScrollBar() {
-  const int page = std::max(currentGeometry().content().height(), 1);
+  const TimelineGeometry place = currentGeometry();
+  const int page = std::max(place.content().height(), 1);
+  pinnedScroll_ = std::clamp(
+      pinnedScroll_, 0, models_.timeline.layout().pinnedHeight() - place.pinnedArea().height());
   verticalScrollBar()->setPageStep(page);
   verticalScrollBar()->setRange(0, std::max(models_.timeline.layout().height() - page, 0));
 }
@@ -134,7 +145,7 @@ void TimelineView::scrollToTrack(int track) {
   if (models_.timeline.layout().find(track) == nullptr)
     models_.timeline.reveal(track);
   const LayoutEntry* entry = models_.timeline.layout().find(track);
-  if (entry == nullptr)
+  if (entry == nullptr || entry->isPinned)
     return;
   const int top = verticalScrollBar()->value();
   const int page = currentGeometry().content().height();

@@ -9,6 +9,7 @@
 #include "gui/models/trace_models.h"
 #include "gui/views/theme.h"
 #include "gui/views/timeline_geometry.h"
+#include "gui/views/tracks/process_drag.h"
 
 #include <QAbstractScrollArea>
 
@@ -26,6 +27,9 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
   [[nodiscard]] int labelWidth() const { return labelWidth_; }
   [[nodiscard]] TimelineGeometry currentGeometry() const;
+
+  // The line under the mouse; without one, that of the selected event.
+  [[nodiscard]] std::optional<LayoutEntry> currentLine() const;
 
   // Brings an event into view: unfolds and scrolls as needed; zooms only if it would be tiny.
   void bringIntoView(const FoundEvent& event);
@@ -50,7 +54,7 @@ class TimelineView : public QAbstractScrollArea {
   void scrollContentsBy(int dx, int dy) override;
 
  private:
-  enum class Drag { None, Pressed, Area, Pan, LabelWidth };
+  enum class Drag { None, Pressed, Area, Pan, LabelWidth, Process };
 
   void connectModels();
   // Shows the whole trace, or its iterations if it has some.
@@ -70,6 +74,8 @@ class TimelineView : public QAbstractScrollArea {
   QPoint pressedAt_;
   Viewport pressedViewport_;
   int pressedScroll_ = 0;
+  int pinnedScroll_ = 0;
+  ProcessDrag processDrag_;
   QPoint mouse_;
   std::optional<Target> hover_;
   QString hoverScope_;  // of hover_; empty: not known

@@ -56,6 +56,10 @@ QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
   if (entry.type == LayoutEntry::Type::Channels)
     return entry.count == 1 ? QStringLiteral("1 more channel")
                             : QStringLiteral("%1 more channels").arg(entry.count);
+  const QString tracks =
+      entry.count == 1 ? QStringLiteral("1 track") : QStringLiteral("%1 tracks").arg(entry.count);
+  if (entry.type == LayoutEntry::Type::Kind)
+    return QStringLiteral("%1  ·  %2").arg(entry.kind, tracks);
   QStringList parts{QStringLiteral("device unknown")};
   if (entry.device >= 0) {
     const DeviceInfo& device = skeleton.devices.at(static_cast<std::size_t>(entry.device));
@@ -63,8 +67,10 @@ QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
     if (!device.model.isEmpty())
       parts << device.model;
   }
-  parts << (entry.count == 1 ? QStringLiteral("1 stream")
-                             : QStringLiteral("%1 streams").arg(entry.count));
+  // By device it also has counters.
+  parts << (entry.process < 0  ? tracks
+            : entry.count == 1 ? QStringLiteral("1 stream")
+                               : QStringLiteral("%1 streams").arg(entry.count));
   return parts.join(QStringLiteral("  ·  "));
 }
 
@@ -75,26 +81,36 @@ void TrackPainter::paint(const LayoutEntry& entry) {
   if (entry.type == LayoutEntry::Type::Process)
     paintProcess(row, entry);
   else if (entry.type == LayoutEntry::Type::Track)
-    paintTrack(row, entry.track);
+    paintTrack(row, entry);
   else
     paintGroup(row, entry);
 }
 
-void TrackPainter::paintTrack(const QRect& row, int at) {
-  const TrackInfo& track = models_.document.skeleton().tracks.at(static_cast<std::size_t>(at));
+QString TrackPainter::nameOf(const TrackInfo& track, const LayoutEntry& entry) const {
+  if (!entry.isApart)
+    return track.name;
+  const ProcessInfo& process =
+      models_.document.skeleton().processes.at(static_cast<std::size_t>(track.process));
+  const bool isOfHost = track.counter && track.counter->isOfHost;
+  return (isOfHost ? process.host : shortTitleOf(process)) + QStringLiteral("  ·  ") + track.name;
+}
+
+void TrackPainter::paintTrack(const QRect& row, const LayoutEntry& entry) {
+  const TrackInfo& track =
+      models_.document.skeleton().tracks.at(static_cast<std::size_t>(entry.track));
   painter_.setPen(context_.theme.grid);
   painter_.drawLine(row.left(), row.bottom(), row.right(), row.bottom());
   const int left = geometry_.labelWidth();
   if (track.counter) {
-    paintCounter(row, at, track);
+    paintCounter(row, track, entry);
     return;
   }
-  paintLabel(QRect(0, row.top(), left, row.height()), track);
-  const std::vector<Block>* blocks = models_.timeline.blocks(at);
+  paintLabel(QRect(0, row.top(), left, row.height()), track, entry);
+  const std::vector<Block>* blocks = models_.timeline.blocks(entry.track);
   if (blocks == nullptr)
     return;
   painter_.save();
-  painter_.setClipRect(row.adjusted(left, 0, 0, 0).intersected(geometry_.content()));
+  painter_.setClipRect(row.adjusted(left, 0, 0, 0).intersected(geometry_.areaOf(entry)));
   SlicePainter(painter_, context_)
       .paint(*blocks,
              models_.timeline.names(),
@@ -103,7 +119,9 @@ void TrackPainter::paintTrack(const QRect& row, int at) {
 }
 
 // The label has the value at the mouse, and the largest one of the trace.
-void TrackPainter::paintCounter(const QRect& row, int at, const TrackInfo& track) {
+void TrackPainter::paintCounter(const QRect& row,
+                                const TrackInfo& track,
+                                const LayoutEntry& entry) {
   const int left = geometry_.labelWidth();
   painter_.fillRect(QRect(0, row.top(), left - 1, row.height() - 1), context_.theme.panel);
   const QRect name(36,
@@ -113,9 +131,10 @@ void TrackPainter::paintCounter(const QRect& row, int at, const TrackInfo& track
   const QRect values = name.translated(0, TrackLayout::kRowHeight - 2);
   const QFontMetrics metrics = painter_.fontMetrics();
   painter_.setPen(context_.theme.text);
-  painter_.drawText(
-      name, Qt::AlignVCenter, metrics.elidedText(track.name, Qt::ElideRight, name.width()));
-  const Curve* curve = models_.timeline.curve(at);
+  painter_.drawText(name,
+                    Qt::AlignVCenter,
+                    metrics.elidedText(nameOf(track, entry), Qt::ElideRight, name.width()));
+  const Curve* curve = models_.timeline.curve(entry.track);
   if (curve == nullptr)
     return;
   if (context_.mouseNs)
@@ -128,7 +147,7 @@ void TrackPainter::paintCounter(const QRect& row, int at, const TrackInfo& track
                     QObject::tr("max %1").arg(formatQuantity(curve->high, track.counter->unit)));
   const QRect plot = row.adjusted(left, TrackLayout::kTrackPadding, 0, -2);
   painter_.save();
-  painter_.setClipRect(plot.intersected(geometry_.content()));
+  painter_.setClipRect(plot.intersected(geometry_.areaOf(entry)));
   paintCurve(painter_, *curve, context_.viewport, plot, context_.theme.curve);
   painter_.restore();
 }
@@ -183,7 +202,7 @@ void TrackPainter::paintGroup(const QRect& rect, const LayoutEntry& entry) {
   painter_.fillRect(rect, context_.theme.panel);
   painter_.setPen(context_.theme.grid);
   painter_.drawLine(rect.bottomLeft(), rect.bottomRight());
-  const int indent = entry.isOfHost ? 0 : 12;
+  const int indent = entry.isOfHost || entry.process < 0 ? 0 : 12;
   paintFoldMark(painter_, rect.translated(indent, 0), entry.folded, context_.theme.dimText);
   painter_.setPen(context_.theme.dimText);
   painter_.drawText(rect.adjusted(24 + indent, 0, -kLabelMargin, -1),
@@ -191,7 +210,7 @@ void TrackPainter::paintGroup(const QRect& rect, const LayoutEntry& entry) {
                     groupText(models_.document.skeleton(), entry));
 }
 
-void TrackPainter::paintLabel(const QRect& rect, const TrackInfo& track) {
+void TrackPainter::paintLabel(const QRect& rect, const TrackInfo& track, const LayoutEntry& entry) {
   painter_.fillRect(rect.adjusted(0, 0, -1, -1), context_.theme.panel);
   const bool grouped =
       track.owner == Owner::Stream || (track.owner == Owner::Channel && !track.network);
@@ -200,7 +219,7 @@ void TrackPainter::paintLabel(const QRect& rect, const TrackInfo& track) {
   const QRect line(first.left(), first.top(), first.width(), TrackLayout::kRowHeight);
   const QFontMetrics metrics = painter_.fontMetrics();
   painter_.setPen(context_.theme.text);
-  const QString name = metrics.elidedText(track.name, Qt::ElideRight, line.width());
+  const QString name = metrics.elidedText(nameOf(track, entry), Qt::ElideRight, line.width());
   painter_.drawText(line, Qt::AlignVCenter, name);
   painter_.setPen(context_.theme.dimText);
   if (const int row = rowOfSync(track); row > 0)

@@ -25,9 +25,11 @@ class TrackPainter {
   void paintProcess(const QRect& rect, const LayoutEntry& entry);
   void paintLife(const QRect& rect, const ProcessInfo& process);
   void paintGroup(const QRect& rect, const LayoutEntry& entry);
-  void paintTrack(const QRect& row, int at);
-  void paintLabel(const QRect& rect, const TrackInfo& track);
-  void paintCounter(const QRect& row, int at, const TrackInfo& track);
+  void paintTrack(const QRect& row, const LayoutEntry& entry);
+  void paintLabel(const QRect& rect, const TrackInfo& track, const LayoutEntry& entry);
+  void paintCounter(const QRect& row, const TrackInfo& track, const LayoutEntry& entry);
+  // Its name; if it is not below its process, with that.
+  [[nodiscard]] QString nameOf(const TrackInfo& track, const LayoutEntry& entry) const;
 
   QPainter& painter_;
   const TraceModels& models_;

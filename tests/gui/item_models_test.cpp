@@ -1,6 +1,6 @@
 #include "gui/models/details_model.h"
 #include "gui/models/span_model.h"
-#include "gui/models/track_model.h"
+#include "gui/models/tracks/track_model.h"
 #include "gui/trace/process_text.h"
 
 #include <QAbstractItemModelTester>

@@ -1,6 +1,6 @@
 // Device work as the window reads it.
 #include "gui/models/kernel_label.h"
-#include "gui/models/track_layout.h"
+#include "gui/models/tracks/track_layout.h"
 #include "gui/trace/trace_reader.h"
 #include "tests/gui/sample_trace.h"
 
@@ -80,6 +80,8 @@ TEST_F(StreamTracksTest, StreamsStandUnderTheirDeviceByUseAboveTheThreads) {
   EXPECT_EQ(names,
             (std::vector<std::string>{
                 "gpu 3 · stream 7", "gpu 3 · stream 22", "gpu 3 · stream 84", "main thread"}));
+  EXPECT_FALSE(skeleton_.tracks[0].communicates);
+  EXPECT_TRUE(skeleton_.tracks[2].communicates);
   ASSERT_EQ(skeleton_.devices.size(), 1U);
   EXPECT_EQ(skeleton_.devices[0].model, "NVIDIA A100-SXM4-80GB");
   TrackLayout layout;
@@ -100,7 +102,7 @@ TEST_F(StreamTracksTest, ADeviceFoldsItsStreamsAndATrackUnfoldsIt) {
   layout.toggle(skeleton_, LayoutEntry(layout.entries()[1]));
   EXPECT_EQ(layout.entries().size(), 3U);
   EXPECT_EQ(layout.find(0), nullptr);
-  EXPECT_EQ(layout.findFolded(skeleton_.tracks[0]), &layout.entries()[1]);
+  EXPECT_EQ(layout.findFolded(0), &layout.entries()[1]);
   EXPECT_NE(layout.find(3), nullptr);
   layout.reveal(skeleton_, 0);
   EXPECT_NE(layout.find(0), nullptr);

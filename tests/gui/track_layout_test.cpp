@@ -1,4 +1,4 @@
-#include "gui/models/track_layout.h"
+#include "gui/models/tracks/track_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -280,6 +280,26 @@ TEST_F(SessionTest, LayoutsComeBackByName) {
   EXPECT_TRUE(session.layouts().isEmpty());
 }
 
+TEST_F(SessionTest, EachJobHasItsTracksAsTheyWereArranged) {
+  window_.session().start();
+  open("train.sonde");
+  TimelineModel& timeline = window_.models().timeline;
+  TrackArrangement wanted;
+  wanted.grouping = TrackArrangement::Grouping::Kind;
+  wanted.pinned = {idOf(window_.models().document.skeleton().tracks.front())};
+  timeline.arrange(wanted);
+  testing::writeTraining(path("other.sonde"), 2);
+  open("other.sonde");
+  EXPECT_TRUE(timeline.arrangement().pinned.empty());
+  open("train.sonde");
+  EXPECT_EQ(timeline.arrangement(), wanted);
+  // Without a trace of its own, a new window has the last groups.
+  MainWindow second;
+  second.session().start();
+  EXPECT_EQ(second.models().timeline.arrangement().grouping, wanted.grouping);
+  EXPECT_TRUE(second.models().timeline.arrangement().pinned.empty());
+}
+
 TEST_F(SessionTest, KeepsNothingUnlessStarted) {
   window_.close();
   EXPECT_TRUE(QSettings().allKeys().isEmpty());

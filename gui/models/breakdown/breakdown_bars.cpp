@@ -35,17 +35,18 @@ std::optional<std::int64_t> rankOf(const Breakdown& rows, const Group& group) {
   return std::nullopt;
 }
 
-// Rows of the rank and operation of `part`, with dimensions for them.
+// Rows of the rank and operation of the request, with dimensions for them.
 Result<Breakdown> readRows(const store::Database& trace,
                            std::vector<BreakdownBy> by,
-                           const Focus::Part& part,
-                           const std::optional<engine::metrics::Interval>& within) {
+                           const BreakdownRequest& request) {
+  const Focus::Part& part = request.part;
   if (part.rank)
     by.push_back(BreakdownBy::Process);
   if (!part.operation.isEmpty())
     by.push_back(BreakdownBy::Operation);
   breakdown::Options options;
-  options.within = within;
+  options.within = request.within;
+  options.correct = request.isCorrected;
   for (const BreakdownBy each : by)
     options.by.*kDimensions[static_cast<std::size_t>(each)] = true;
   SONDE_TRY_ASSIGN(Breakdown rows, breakdown::breakDown(trace, options));
@@ -167,22 +168,18 @@ QString titleOf(BreakdownBy by) {
   return QCoreApplication::translate("Breakdown", kTitles[static_cast<std::size_t>(by)]);
 }
 
-Result<BreakdownBars> readBreakdown(const store::Database& trace,
-                                    BreakdownBy barsBy,
-                                    BreakdownBy partsBy,
-                                    const Focus::Part& focused,
-                                    const std::optional<engine::metrics::Interval>& within) {
-  SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {barsBy}, focused, within));
-  SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {barsBy, partsBy}, focused, within));
+Result<BreakdownBars> readBreakdown(const store::Database& trace, const BreakdownRequest& request) {
+  SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {request.bars}, request));
+  SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {request.bars, request.parts}, request));
   BreakdownBars result;
   result.totalNs = whole.totalNs;
   result.isCorrected = whole.corrected;
   std::map<QString, std::size_t> barAt;
   for (const breakdown::Row& row : whole.rows) {
-    const QString label = labelOf(whole, row.group, barsBy);
+    const QString label = labelOf(whole, row.group, request.bars);
     const auto [at, isNew] = barAt.emplace(label, result.bars.size());
     if (isNew)
-      result.bars.push_back({label, {}, 0, 0, 0, placeOf(whole, row.group, barsBy)});
+      result.bars.push_back({label, {}, 0, 0, 0, placeOf(whole, row.group, request.bars)});
     BreakdownBar& bar = result.bars[at->second];
     bar.sumNs += row.ns;
     bar.lowNs += row.lowNs;
@@ -190,10 +187,10 @@ Result<BreakdownBars> readBreakdown(const store::Database& trace,
   }
   std::map<QString, std::size_t> partAt;
   for (const breakdown::Row& row : rows.rows) {
-    const auto bar = barAt.find(labelOf(rows, row.group, barsBy));
+    const auto bar = barAt.find(labelOf(rows, row.group, request.bars));
     if (bar == barAt.end())
       continue;
-    const QString label = labelOf(rows, row.group, partsBy);
+    const QString label = labelOf(rows, row.group, request.parts);
     const auto [part, isNew] = partAt.emplace(label, partAt.size());
     if (isNew)
       result.parts << label;
@@ -201,7 +198,7 @@ Result<BreakdownBars> readBreakdown(const store::Database& trace,
     ns.resize(std::max(ns.size(), part->second + 1), 0);
     ns[part->second] += row.ns;
   }
-  order(result.bars, barsBy);
+  order(result.bars, request.bars);
   orderParts(result);
   return result;
 }

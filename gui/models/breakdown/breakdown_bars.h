@@ -46,14 +46,17 @@ struct BreakdownBars {
   bool isCorrected = false;
 };
 
-// The same numbers as `sonde breakdown --by … --time`; only those of the rank and operation of
-// `part`. `within`: job time. Errors as breakDown().
-[[nodiscard]] Result<BreakdownBars> readBreakdown(
-    const store::Database& trace,
-    BreakdownBy bars,
-    BreakdownBy parts,
-    const Focus::Part& part = {},
-    const std::optional<engine::metrics::Interval>& within = {});
+struct BreakdownRequest {
+  BreakdownBy bars{};
+  BreakdownBy parts{};
+  Focus::Part part{};                                 // only its rank and operation
+  std::optional<engine::metrics::Interval> within{};  // job time; unset: all
+  bool isCorrected = true;                            // where the cost of recording is known
+};
+// The same numbers as `sonde breakdown --by … --time`, or with `--raw` if times are not to be
+// corrected. Errors as breakDown().
+[[nodiscard]] Result<BreakdownBars> readBreakdown(const store::Database& trace,
+                                                  const BreakdownRequest& request);
 
 [[nodiscard]] std::vector<ValueColumn> breakdownColumns();
 [[nodiscard]] std::vector<ValueRow> breakdownRows(const BreakdownBars& bars);

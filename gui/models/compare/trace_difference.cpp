@@ -31,11 +31,11 @@ Result<std::vector<diff::RunFiles>> runsOf(const QStringList& paths) {
   return diff::runsOf(words);
 }
 
-Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths) {
+Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths, bool isCorrected) {
   SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, runsOf(paths));
-  const auto read = [](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
+  const auto read = [&](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
-    return diff::readIterationTimes(trace, kBy);
+    return diff::readIterationTimes(trace, kBy, {.wanted = isCorrected});
   };
   return diff::readRuns(runs, read, kBy.rank, std::nullopt);
 }
@@ -62,9 +62,9 @@ QString percent(double share) {
 
 }  // namespace
 
-Result<diff::Diff> compareTraces(const QStringList& a, const QStringList& b) {
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before, readSide(a));
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after, readSide(b));
+Result<diff::Diff> compareTraces(const QStringList& a, const QStringList& b, bool isCorrected) {
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before, readSide(a, isCorrected));
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after, readSide(b, isCorrected));
   return diff::diff(before, after, {});
 }
 

@@ -13,9 +13,11 @@
 
 namespace sonde::gui {
 
-// `a`: before, `b`: after; traces and folders. As `sonde diff` by operation and kernel. Errors as
-// runsOf(), readRuns() and diff().
-[[nodiscard]] Result<engine::diff::Diff> compareTraces(const QStringList& a, const QStringList& b);
+// `a`: before, `b`: after; traces and folders. As `sonde diff` by operation and kernel, with
+// `--raw` if times are not to be corrected. Errors as runsOf(), readRuns() and diff().
+[[nodiscard]] Result<engine::diff::Diff> compareTraces(const QStringList& a,
+                                                       const QStringList& b,
+                                                       bool isCorrected = true);
 
 // The traces of the first run of `paths`, which are traces and folders: one, or one for each rank.
 [[nodiscard]] Result<QStringList> firstRun(const QStringList& paths);

@@ -71,6 +71,17 @@ Result<JobReport> readJobReport(const store::Database& trace) {
   return engine::report::readReport(trace, std::nullopt, clocks);
 }
 
+Result<JobReport> readRawJobReport(const store::Database& trace) {
+  return engine::report::readReport(trace, std::nullopt, {});
+}
+
+std::function<Result<SharedReport>(const std::shared_ptr<const store::Database>&)> reportQuery(
+    TraceModels& models) {
+  if (models.times.isCorrected())
+    return models.once.query<readJobReport>();
+  return models.once.query<readRawJobReport>();
+}
+
 Result<rules::CheckReport> readFindings(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const rules::Configuration configuration, rules::defaultConfiguration(""));
   return rules::check(trace, configuration);

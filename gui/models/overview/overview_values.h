@@ -6,18 +6,27 @@
 #include "analysis/store/database.h"
 #include "base/result.h"
 #include "gui/models/table/value_table.h"
+#include "gui/models/trace_models.h"
 #include "gui/trace/trace_data.h"
 #include "rules/engine/check.h"
 
 #include <QString>
 #include <QStringList>
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 namespace sonde::gui {
 
 // As `sonde report`: corrected for the cost of recording where it is known.
 [[nodiscard]] Result<engine::report::JobReport> readJobReport(const store::Database& trace);
+// As `sonde report --raw`.
+[[nodiscard]] Result<engine::report::JobReport> readRawJobReport(const store::Database& trace);
+// A query for Analyses::ask() with the one of both that the window shows.
+using SharedReport = std::shared_ptr<const engine::report::JobReport>;
+[[nodiscard]] std::function<Result<SharedReport>(const std::shared_ptr<const store::Database>&)>
+reportQuery(TraceModels& models);
 
 // All rules, with their defaults, as `sonde check`.
 [[nodiscard]] Result<rules::CheckReport> readFindings(const store::Database& trace);

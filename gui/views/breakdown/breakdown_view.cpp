@@ -52,6 +52,7 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
   connect(rows, &TablePanel::opened, this, &BreakdownView::placeWanted);
   connect(&models.focus, &Focus::changed, this, [this] { refresh(); });
   followTime();
+  connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
 }
 
 QComboBox* BreakdownView::comboOf(std::initializer_list<BreakdownBy> choices, const QString& name) {
@@ -72,8 +73,12 @@ void BreakdownView::read() {
   const auto bars = static_cast<BreakdownBy>(bars_->currentData().toInt());
   const auto parts = static_cast<BreakdownBy>(parts_->currentData().toInt());
   note_->setText(tr("Reading…"));
-  ask([bars, parts, part = models().focus.part(), within = models().view.selectedTime()](
-          const store::Database& trace) { return readBreakdown(trace, bars, parts, part, within); },
+  const BreakdownRequest request{bars,
+                                 parts,
+                                 models().focus.part(),
+                                 models().view.selectedTime(),
+                                 models().times.isCorrected()};
+  ask([request](const store::Database& trace) { return readBreakdown(trace, request); },
       [this](const BreakdownBars& read) { show(read); });
 }
 
@@ -103,7 +108,7 @@ void BreakdownView::show(const BreakdownBars& bars) {
       tr("%1 in all%2%3%4")
           .arg(formatDuration(bars.totalNs),
                models().view.area() ? tr(" of the selected span") : QString(),
-               bars.isCorrected ? tr(", corrected for the cost of recording") : QString(),
+               bars.isCorrected ? tr(", corrected for the cost of recording") : tr(", as recorded"),
                bars.bars.size() > kMostBars ? tr("; the first %L1 bars are drawn").arg(kMostBars)
                                             : QString()));
   chart_->show(std::move(drawn));

@@ -92,6 +92,7 @@ CompareView::CompareView(TraceModels& models) : Panel(models) {
   connect(rows_, &TablePanel::opened, this, &CompareView::placeWanted);
   connect(rows_, &TablePanel::currentRowChanged, this, &CompareView::highlight);
   connect(&models.focus, &Focus::changed, this, [this] { showLanes(true); });
+  connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
 }
 
 QWidget* CompareView::buildLanes() {
@@ -160,7 +161,8 @@ void CompareView::read() {
   const QStringList after = models().document.paths();
   models().analyses.ask(
       *this,
-      [before = before_, after](const store::Database&) { return compareTraces(before, after); },
+      [before = before_, after, isCorrected = models().times.isCorrected()](
+          const store::Database&) { return compareTraces(before, after, isCorrected); },
       [this](const Result<engine::diff::Diff>& diff) { show(diff); });
   readLanes({});
 }

@@ -93,6 +93,7 @@ OverviewView::OverviewView(TraceModels& models)
   grid->setColumnStretch(0, 1);
   grid->setColumnStretch(1, 1);
   setContent(page);
+  connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
   connect(iterations_, &LineChart::clicked, this, &OverviewView::placeWanted);
   connect(
       times_, &BarChart::clicked, this, [this](const Place& place) { emit placeWanted(place); });
@@ -111,8 +112,7 @@ TablePanel* OverviewView::tableOf(ValueTable& table, int stretch) {
 }
 
 void OverviewView::read() {
-  ask(models().once.query<readJobReport>(),
-      [this](const std::shared_ptr<const engine::report::JobReport>& report) { show(*report); });
+  ask(reportQuery(models()), [this](const SharedReport& report) { show(*report); });
   findings_.show({});
   showFindingsState(tr("Evaluating rules…"));
   models().analyses.ask(checking_, models().once.query<readFindings>(), [this](const auto& check) {

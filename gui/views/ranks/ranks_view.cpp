@@ -35,6 +35,7 @@ RanksView::RanksView(TraceModels& models) : Panel(models) {
   layout->addWidget(map_, 1);
   setContent(page);
   connect(value_, &QComboBox::currentIndexChanged, this, &RanksView::show);
+  connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
   connect(map_, &HeatMap::clicked, this, &RanksView::showCell);
   followTime();
 }
@@ -49,11 +50,10 @@ QString RanksView::note() const {
 
 void RanksView::read() {
   report_.reset();
-  ask(models().once.query<readJobReport>(),
-      [this](std::shared_ptr<const engine::report::JobReport> report) {
-        report_ = std::move(report);
-        show();
-      });
+  ask(reportQuery(models()), [this](SharedReport report) {
+    report_ = std::move(report);
+    show();
+  });
 }
 
 void RanksView::show() {

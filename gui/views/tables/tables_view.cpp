@@ -52,8 +52,8 @@ void TablesView::showNote() {
     note_->setText(models().view.area() ? tr("The selected span has no such events.")
                                         : tr("The trace has no such events."));
   else
-    note_->setText(models().focus.part().rank ? tr("%L1 rows, of all ranks").arg(rows)
-                                              : tr("%L1 rows").arg(rows));
+    note_->setText(models().focus.part().rank ? tr("%L1 rows, of all ranks, as recorded").arg(rows)
+                                              : tr("%L1 rows, as recorded").arg(rows));
 }
 
 void TablesView::read() {

@@ -1,4 +1,4 @@
-#include "gui/models/track_model.h"
+#include "gui/models/tracks/track_model.h"
 
 #include "gui/trace/process_text.h"
 

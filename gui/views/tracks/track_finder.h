@@ -1,7 +1,7 @@
 // A small window to find a process, thread or channel by a part of its name. Main thread.
 #pragma once
 
-#include "gui/models/track_model.h"
+#include "gui/models/tracks/track_model.h"
 
 #include <QDialog>
 #include <QLineEdit>

@@ -1,4 +1,4 @@
-#include "gui/views/track_finder.h"
+#include "gui/views/tracks/track_finder.h"
 
 #include <QHeaderView>
 #include <QVBoxLayout>
