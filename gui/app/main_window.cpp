@@ -71,7 +71,11 @@ QDockWidget* MainWindow::addView(const ViewInfo& info) {
     Panel* panel = info.make(models_);
     panel->setAccessibleName(tr(info.title));
     connect(panel, &Panel::placeWanted, this, &MainWindow::showPlace);
-    connect(panel, &Panel::viewWanted, this, &MainWindow::showView);
+    connect(panel, &Panel::viewWanted, this, [this](const QString& word, const QString& question) {
+      showView(word);
+      if (Panel* asked = view(word); asked != nullptr && !question.isEmpty())
+        asked->take(question);
+    });
     connect(panel, &Panel::refused, this, &MainWindow::tell);
     connect(dock, &QDockWidget::visibilityChanged, panel, &Panel::setShown);
     dock->setWidget(panel);

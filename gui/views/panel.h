@@ -25,14 +25,16 @@ class Panel : public QWidget {
   void setShown(bool shown);
   // The message instead of a content; empty: the content is shown.
   [[nodiscard]] QString message() const;
+  // Answers a question of another view, such as an option of `sonde whatif`, or a query.
+  virtual void take(const QString& /*question*/) {}
   // Shows this page as long as no trace is open, instead of a message.
   void setFirstPage(QWidget* page);
 
  signals:
   // The user wants to see the place in the timeline.
   void placeWanted(const sonde::gui::Place& place);
-  // The user follows a link to another view: a word of `--view`.
-  void viewWanted(const QString& view);
+  // The user follows a link to another view: a word of `--view`, and the question for its take().
+  void viewWanted(const QString& view, const QString& question = {});
   // A line for the status bar: what the user wanted, and why it is not there.
   void refused(const QString& message);
 

@@ -9,6 +9,8 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <variant>
 
 namespace sonde::gui {
@@ -82,6 +84,47 @@ QString listOf(const std::vector<std::string>& lines) {
   return items.isEmpty() ? QString() : QStringLiteral("<ul>%1</ul>").arg(items);
 }
 
+// The views that answer as verbs do.
+constexpr std::pair<QLatin1String, QLatin1String> kViews[] = {
+    {QLatin1String("report"), QLatin1String("overview")},
+    {QLatin1String("breakdown"), QLatin1String("breakdown")},
+    {QLatin1String("whatif"), QLatin1String("whatif")},
+    {QLatin1String("optimize"), QLatin1String("whatif")},
+    {QLatin1String("graph"), QLatin1String("graph")},
+    {QLatin1String("stacks"), QLatin1String("flame")},
+    {QLatin1String("sql"), QLatin1String("sql")},
+    {QLatin1String("diff"), QLatin1String("compare")}};
+
+// A link to the view "whatif" with the question "--workers 4", for the command "sonde whatif TRACE
+// --workers 4". Empty: no view answers it.
+QUrl linkOf(const QString& command) {
+  const QString verb = command.section(u' ', 1, 1);
+  const auto* const found = std::find_if(
+      std::begin(kViews), std::end(kViews), [&](const auto& each) { return each.first == verb; });
+  if (!command.startsWith(QLatin1String("sonde ")) || found == std::end(kViews))
+    return {};
+  QString ask = command.section(u' ', 3);
+  if (ask.size() > 1 && ask.startsWith(u'"') && ask.endsWith(u'"'))
+    ask = ask.mid(1, ask.size() - 2);
+  QUrl link;
+  link.setScheme(QStringLiteral("view"));
+  link.setPath(found->second);
+  link.setFragment(ask, QUrl::DecodedMode);
+  return link;
+}
+
+QString commandsOf(const std::vector<std::string>& commands) {
+  QString items;
+  for (const std::string& command : commands) {
+    const QUrl link = linkOf(qtext(command));
+    items += link.isEmpty() ? QStringLiteral("<li><code>%1</code></li>").arg(escaped(command))
+                            : QStringLiteral("<li><a href=\"%1\"><code>%2</code></a></li>")
+                                  .arg(QString::fromLatin1(link.toEncoded()).toHtmlEscaped(),
+                                       escaped(command));
+  }
+  return items.isEmpty() ? QString() : QStringLiteral("<ul>%1</ul>").arg(items);
+}
+
 QString locationsOf(const rules::Outcome& outcome) {
   std::vector<std::string> lines;
   for (const rules::Location& place : outcome.locations)
@@ -148,12 +191,16 @@ QString pageOf(const CheckResult& result) {
   page += section(tr("Evidence"), evidenceOf(outcome));
   page += section(tr("Code"), locationsOf(outcome));
   const auto& next = outcome.next.empty() && rule != nullptr ? rule->next : outcome.next;
-  page += section(tr("Shows more"), listOf(next));
+  page += section(tr("Shows more"), commandsOf(next));
   if (rule != nullptr)
     page += section(
         tr("The rule"),
         QStringLiteral("<p>%1.</p><p>%2</p>").arg(escaped(rule->summary), escaped(rule->details)));
   return page;
+}
+
+AskedView viewOf(const QUrl& link) {
+  return {link.path(), link.fragment(QUrl::FullyDecoded)};
 }
 
 }  // namespace sonde::gui

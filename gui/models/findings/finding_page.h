@@ -6,6 +6,7 @@
 #include "rules/engine/check.h"
 
 #include <QString>
+#include <QUrl>
 
 #include <vector>
 
@@ -19,7 +20,16 @@ enum class ShownFindings { Faults, All };  // Faults: that fired or could not be
                                                    ShownFindings which,
                                                    std::vector<const rules::CheckResult*>& shown);
 
-// The message, the evidence, what to do, and the rule. All texts of the trace are escaped.
+// The message, the evidence, what to do, and the rule. All texts of the trace are escaped. Commands
+// that a view of the window answers are links, for viewOf().
 [[nodiscard]] QString pageOf(const rules::CheckResult& result);
+
+// A view, and what it is asked: an option of a question, a query.
+struct AskedView {
+  QString view;  // a word of `--view`
+  QString ask;   // empty: nothing
+};
+// Reads such a link.
+[[nodiscard]] AskedView viewOf(const QUrl& link);
 
 }  // namespace sonde::gui

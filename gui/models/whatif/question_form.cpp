@@ -85,6 +85,8 @@ QuestionForm namedForm(const questions::NamedQuestion& question) {
     const auto split = setting.indexOf(u'=');
     FormField field{setting.left(split), setting.mid(split + 1), {}};
     field.range = rangeOf(form.name, field.key);
+    if (field.initial.isEmpty() && field.range)
+      field.initial = field.range->textAt(0.5);
     form.fields.push_back(std::move(field));
   }
   return form;

@@ -49,6 +49,10 @@ FindingsView::FindingsView(TraceModels& models) : Panel(models) {
   connect(all_, &QCheckBox::toggled, this, &FindingsView::show);
   connect(rows_, &TablePanel::opened, this, &FindingsView::placeWanted);
   connect(rows_, &TablePanel::currentRowChanged, this, &FindingsView::showPage);
+  connect(page_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
+    const AskedView wanted = viewOf(link);
+    emit viewWanted(wanted.view, wanted.ask);
+  });
   connect(collectives_, &CollectivePane::placeWanted, this, &FindingsView::placeWanted);
 }
 

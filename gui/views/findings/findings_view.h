@@ -26,6 +26,7 @@ class FindingsView : public Panel {
   [[nodiscard]] const ValueTable& table() const { return table_; }
   [[nodiscard]] TablePanel& rows() { return *rows_; }
   [[nodiscard]] QString page() const;
+  [[nodiscard]] QTextBrowser& browser() { return *page_; }
   [[nodiscard]] CollectivePane& collectives() { return *collectives_; }
 
  protected:

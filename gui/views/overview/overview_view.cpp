@@ -100,7 +100,8 @@ OverviewView::OverviewView(TraceModels& models)
 }
 
 void OverviewView::addSection(QGridLayout& grid, const QPoint& cell, Section* section) {
-  connect(section, &Section::viewWanted, this, &OverviewView::viewWanted);
+  connect(
+      section, &Section::viewWanted, this, [this](const QString& view) { emit viewWanted(view); });
   grid.addWidget(section, cell.y(), cell.x());
 }
 

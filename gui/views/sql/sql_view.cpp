@@ -70,6 +70,11 @@ SqlView::SqlView(TraceModels& models) : Panel(models) {
   setContent(page);
 }
 
+void SqlView::take(const QString& question) {
+  setText(question);
+  run();
+}
+
 void SqlView::setText(const QString& sql) {
   text_->setPlainText(sql);
 }

@@ -23,6 +23,8 @@ class SqlView : public Panel {
   // Runs the text of the editor.
   void run();
   void setText(const QString& sql);
+  // Runs the query.
+  void take(const QString& question) override;
   [[nodiscard]] const ValueTable& table() const { return table_; }
   [[nodiscard]] QString state() const;
   [[nodiscard]] QStringList words() const;

@@ -48,8 +48,8 @@ LaneData drawnLanes(const IterationLanes& lanes, bool hasAnswer) {
   LaneData drawn;
   LaneGroup now = groupOf(WhatifView::tr("now"), lanes, lanes.now, lanes.nowNs);
   if (hasAnswer)
-    drawn.groups = aboveEachOther(
-        std::move(now), groupOf(WhatifView::tr("then"), lanes, lanes.then, lanes.thenNs));
+    drawn.groups = aboveEachOther(std::move(now),
+                                  groupOf(WhatifView::tr("then"), lanes, lanes.then, lanes.thenNs));
   else
     drawn.groups.push_back(std::move(now));
   std::set<engine::critical::PathCause> causes;
@@ -69,7 +69,10 @@ WhatifView::WhatifView(TraceModels& models) : Panel(models) {
   halves->setStretchFactor(1, 1);
   halves->setSizes({360, 1000});
   setContent(halves);
-  connect(&models.document, &TraceDocument::replaced, this, &WhatifView::forget);
+  connect(&models.document, &TraceDocument::replaced, this, [this] {
+    wanted_.clear();
+    forget();
+  });
   delay_.setSingleShot(true);
   delay_.setInterval(kDelayMs);
   connect(&delay_, &QTimer::timeout, this, &WhatifView::predict);
@@ -201,6 +204,8 @@ void WhatifView::showTrace(std::shared_ptr<const AskedTrace> trace) {
   iteration_->setCurrentIndex(static_cast<int>(titles.size()) / 2);
   readParts();
   predict();
+  if (!wanted_.isEmpty())
+    take(std::exchange(wanted_, {}));
 }
 
 void WhatifView::addEdited() {
@@ -216,6 +221,18 @@ void WhatifView::add(const AskedChange& change) {
   changes_.push_back(change);
   showChanges(static_cast<int>(changes_.size()) - 1);
   predict();
+}
+
+void WhatifView::take(const QString& question) {
+  if (trace_ == nullptr) {
+    wanted_ = question;
+    return;
+  }
+  const auto filled = filledForm(question);
+  const auto change = filled ? questionForms().at(filled->form).ask(filled->values)
+                             : Result<AskedChange>(notFound(question.toStdString()));
+  if (change)
+    setChanges({*change});
 }
 
 void WhatifView::setChanges(const std::vector<AskedChange>& changes) {

@@ -38,6 +38,8 @@ class WhatifView : public Panel {
   // Adds the change that the editor shows.
   void addEdited();
   void add(const AskedChange& change);
+  // Asks an option of `sonde whatif`, in place of those that are asked.
+  void take(const QString& question) override;
   // In place of those that are asked.
   void setChanges(const std::vector<AskedChange>& changes);
   void removeCurrent();
@@ -72,6 +74,7 @@ class WhatifView : public Panel {
   std::shared_ptr<const AskedTrace> trace_;  // nullptr: not read yet
   QStringList traces_;                       // as words of a command line
   std::vector<AskedChange> changes_;
+  QString wanted_;  // an option to ask once the trace has been read
   std::shared_ptr<const engine::whatif::Answer> answer_;
   std::shared_ptr<const IterationParts> parts_;  // of the chosen iteration; nullptr: not read yet
   ValueTable path_{changedPathColumns()};

@@ -55,8 +55,8 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
 void WelcomePage::setExample(const QString& path) {
   if (path.isEmpty())
     return;
-  auto* example =
-      new QCommandLinkButton(tr("Look at an example"), tr("Two ranks of a small PyTorch training"));
+  auto* example = new QCommandLinkButton(
+      tr("Look at an example"), tr("Two ranks of a small PyTorch training that could be faster"));
   begin_->addWidget(example);
   connect(example, &QCommandLinkButton::clicked, this, [this, path] {
     emit openWanted(QStringList(path));

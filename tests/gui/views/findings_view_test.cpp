@@ -2,11 +2,13 @@
 
 #include "gui/views/findings/collective_pane.h"
 #include "gui/views/table/table_panel.h"
+#include "gui/views/whatif/whatif_view.h"
 #include "tests/gui/window_rig.h"
 #include "tests/support/trace_builder.h"
 
 #include <QCheckBox>
 #include <QTableView>
+#include <QTextBrowser>
 
 #include <optional>
 
@@ -55,6 +57,20 @@ TEST_F(FindingsViewTest, ListsAllVerdictsOnRequest) {
   view().findChild<QCheckBox*>()->click();
   EXPECT_GT(view().table().rows().size(), few + 5);
   EXPECT_GE(rowOf(QStringLiteral("memory-leak")), 0);
+}
+
+// "sonde whatif TRACE --workers 4" is a link.
+TEST_F(FindingsViewTest, ACommandLeadsToTheViewThatAnswersIt) {
+  view().findChild<QCheckBox*>()->click();
+  view().rows().selectRow(rowOf(QStringLiteral("data-loader")));
+  QTextBrowser& page = view().browser();
+  ASSERT_TRUE(page.find(QStringLiteral("--workers"))) << view().page().toStdString();
+  QTest::mouseClick(
+      page.viewport(), Qt::LeftButton, Qt::NoModifier, page.cursorRect().center() - QPoint(8, 0));
+  settle();
+  EXPECT_EQ(window_.wordInFront(), QLatin1String("whatif"));
+  const auto* whatif = qobject_cast<WhatifView*>(window_.view(QStringLiteral("whatif")));
+  EXPECT_EQ(whatif->options(), QStringList("--ask workers,n=4"));
 }
 
 TEST_F(FindingsViewTest, ADoubleClickShowsTheTime) {
