@@ -10,6 +10,7 @@ if(TARGET sonde-gui)
   install(FILES "${desktop}/sonde.desktop" DESTINATION share/applications)
   install(FILES "${desktop}/sonde.svg" DESTINATION share/icons/hicolor/scalable/apps)
   install(FILES "${desktop}/sonde.xml" DESTINATION share/mime/packages)
+  install(FILES "${desktop}/example.sonde" DESTINATION share/sonde)
 endif()
 install(DIRECTORY "${SONDE_LIB_DIR}/" DESTINATION lib/sonde USE_SOURCE_PERMISSIONS
         PATTERN "__pycache__" EXCLUDE)

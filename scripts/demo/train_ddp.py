@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a small convolutional network on generated images, data-parallel over Gloo: what the demo profiles.
 
-An ordinary PyTorch program that knows nothing of Sonde. Start it once per rank:
+An ordinary PyTorch program that knows nothing of Sonde. Start it once per rank, or alone:
 
     export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500
     RANK=0 train_ddp.py & RANK=1 train_ddp.py
@@ -27,8 +27,8 @@ SIZE, CLASSES = 32, 16
 class Bars(Dataset):
     """Noisy images of a bar. The DataLoader's worker processes draw each image on demand."""
 
-    def __init__(self, length, seed):
-        self.length, self.seed = length, seed
+    def __init__(self, length, seed, views):
+        self.length, self.seed, self.views = length, seed, views
         axis = torch.linspace(-1, 1, SIZE)
         self.y, self.x = torch.meshgrid(axis, axis, indexing="ij")
 
@@ -40,8 +40,9 @@ class Bars(Dataset):
         label = int(torch.randint(CLASSES, (1,), generator=generator))
         angle = math.pi * label / CLASSES
         distance = self.x * math.sin(angle) - self.y * math.cos(angle)
-        image = torch.exp(-(distance * 6) ** 2) + torch.randn(SIZE, SIZE, generator=generator)
-        return image.unsqueeze(0), label
+        bar = torch.exp(-(distance * 6) ** 2)
+        views = [bar + torch.randn(SIZE, SIZE, generator=generator) for _ in range(self.views)]
+        return sum(views[1:], views[0]).div(self.views).unsqueeze(0), label
 
 
 class Network(nn.Module):
@@ -94,7 +95,8 @@ def parse_arguments():
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--steps", type=int, default=15, help="iterations of an epoch")
     parser.add_argument("--batch", type=int, default=32, help="images of an iteration on each rank")
-    parser.add_argument("--workers", type=int, default=2, help="processes that draw images, for each rank")
+    parser.add_argument("--workers", type=int, default=2, help="processes that draw images, for each rank; 0: itself")
+    parser.add_argument("--views", type=int, default=1, help="noisy views of which an image is the mean")
     return parser.parse_args()
 
 
@@ -102,11 +104,13 @@ def main():
     arguments = parse_arguments()
     torch.set_num_threads(1)
     torch.manual_seed(1)
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items():
+        os.environ.setdefault(name, value)
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
 
     def loader(images, seed):
-        data = Bars(images, seed)
+        data = Bars(images, seed, arguments.views)
         sampler = DistributedSampler(data, shuffle=seed == 0)
         return DataLoader(data, arguments.batch, sampler=sampler, num_workers=arguments.workers)
 

@@ -4,6 +4,7 @@
 Usage: install_test.py CMAKE BUILD_FOLDER CONSUMER_FOLDER
 """
 import configparser
+import json
 import os
 import pathlib
 import shutil
@@ -67,6 +68,9 @@ def check_desktop(prefix):
     entry = entry["Desktop Entry"]
     assert (prefix / "bin" / entry["Exec"].split()[0]).exists(), entry["Exec"]
     assert (prefix / f"share/icons/hicolor/scalable/apps/{entry['Icon']}.svg").exists(), entry["Icon"]
+    # The first page leads to the example, which has a story: loading data in workers would make it faster.
+    plan = json.loads(run(prefix / "bin/sonde", "optimize", prefix / "share/sonde/example.sonde", "--format", "json"))["plan"]
+    assert plan[0]["setting"] == "DataLoader(num_workers=1)" and plan[0]["gain"] > 0.15, plan
     types = ElementTree.parse(prefix / "share/mime/packages/sonde.xml").getroot()
     assert [f"{each.get('type')};" for each in types] == [entry["MimeType"]]
 
