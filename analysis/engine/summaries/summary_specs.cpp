@@ -365,6 +365,53 @@ SummarySpec mpiSum(const Limits& limits) {
           timeColumns("Instances", {"Source", "Name"})};
 }
 
+SummarySpec operatorSum(const Limits& limits) {
+  return {"operator_sum",
+          "Operator Summary",
+          1,
+          1,
+          fmt::format("SELECT name, {} FROM v_slice WHERE kind = 'operator' AND "
+                      "dur_ns IS NOT NULL AND {}",
+                      limits.partOfRow(),
+                      limits.includeRow()),
+          timeColumns("Instances", {"Name"})};
+}
+
+// "Bytes (MB)" and "Waiting (ns)" are sums.
+SummarySpec collectiveSum(const Limits& limits) {
+  Columns columns = timeColumns("Instances", {});
+  columns.push_back({"Bytes (MB)", From::Total, 1, kMega});
+  columns.push_back({"Waiting (ns)", From::Total, 2});
+  columns.push_back({"Ranks", From::Label, 0});
+  columns.push_back({"Backend", From::Label, 1});
+  columns.push_back({"Collective", From::Label, 2});
+  return {"collective_sum",
+          "Collective Summary",
+          3,
+          3,
+          fmt::format("SELECT size, backend, op, {}, bytes, wait_ns FROM v_collective "
+                      "WHERE dur_ns IS NOT NULL AND {}",
+                      limits.partOfRow(),
+                      limits.includeRow()),
+          columns};
+}
+
+SummarySpec fileSum(const Limits& limits) {
+  Columns columns = timeColumns("Num Calls", {});
+  columns.push_back({"Bytes (MB)", From::Total, 1, kMega});
+  columns.push_back({"Call", From::Label, 0});
+  columns.push_back({"File", From::Label, 1});
+  return {"file_sum",
+          "File Summary",
+          2,
+          2,
+          fmt::format("SELECT call, path, {}, bytes FROM v_io "
+                      "WHERE path IS NOT NULL AND dur_ns IS NOT NULL AND {}",
+                      limits.partOf("start_ns", "(start_ns + dur_ns)"),
+                      limits.include("start_ns", "(start_ns + dur_ns)")),
+          columns};
+}
+
 }  // namespace
 
 std::vector<SummarySpec> summarySpecs(const std::optional<Interval>& within) {
@@ -384,6 +431,9 @@ std::vector<SummarySpec> summarySpecs(const std::optional<Interval>& within) {
       rangeKernelSum(limits),
       projectionSum(limits),
       counterSum(limits),
+      operatorSum(limits),
+      collectiveSum(limits),
+      fileSum(limits),
   };
 }
 

@@ -249,7 +249,11 @@ TEST_F(SummariesTest, HasTheColumnsThatNsightHasInItsOrder) {
             spread("Proj "),
             {"Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}})},
       {"gpu_counter_sum",
-       {"Operation", "Metric", "Instances", "Avg", "Med", "Min", "Max", "StdDev"}}};
+       {"Operation", "Metric", "Instances", "Avg", "Med", "Min", "Max", "StdDev"}},
+      {"operator_sum", timed("Instances", {"Name"})},
+      {"collective_sum",
+       timed("Instances", {"Bytes (MB)", "Waiting (ns)", "Ranks", "Backend", "Collective"})},
+      {"file_sum", timed("Num Calls", {"Bytes (MB)", "Call", "File"})}};
   for (const SummaryName& each : summaryNames()) {
     ASSERT_EQ(tables.count(each.name), 1U) << each.name;
     EXPECT_EQ(titlesOf(each.name), tables.at(each.name)) << each.name;
