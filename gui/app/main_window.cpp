@@ -9,12 +9,14 @@
 #include "gui/views/timeline_panel.h"
 #include "gui/views/timeline_view.h"
 
+#include <QChildEvent>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QMimeData>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -278,6 +280,13 @@ void MainWindow::showSelectionText() {
   if (parts.isEmpty() || !models_.selection.ref())
     parts << tr("? for keys");
   selectionText_->setText(parts.join(QStringLiteral("   ·   ")));
+}
+
+// In a narrow window the tabs of views can be scrolled, rather than all lose their names.
+void MainWindow::childEvent(QChildEvent* event) {
+  if (auto* tabs = qobject_cast<QTabBar*>(event->child()); tabs != nullptr && event->polished())
+    tabs->setElideMode(Qt::ElideNone);
+  QMainWindow::childEvent(event);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

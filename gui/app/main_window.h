@@ -61,6 +61,7 @@ class MainWindow : public QMainWindow {
   void showPlace(const Place& place);
 
  protected:
+  void childEvent(QChildEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;

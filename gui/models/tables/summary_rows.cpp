@@ -40,6 +40,18 @@ ValueColumn columnOf(const metrics::SummaryColumn& column) {
                                                                            : ValueKind::Integer};
 }
 
+// The first of the usual tables for which the trace has events.
+Result<std::string> usualSummary(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(
+      auto found,
+      trace.prepare("SELECT EXISTS (SELECT 1 FROM kernel), EXISTS (SELECT 1 FROM slice "
+                    "WHERE kind = 'operator')"));
+  SONDE_TRY(found.step());
+  return std::string(found.integer(0) != 0   ? "cuda_gpu_kern_sum"
+                     : found.integer(1) != 0 ? "operator_sum"
+                                             : "nvtx_sum");
+}
+
 }  // namespace
 
 std::vector<SummaryTitle> summaryTitles() {
@@ -52,8 +64,12 @@ std::vector<SummaryTitle> summaryTitles() {
 Result<SummaryRows> summaryRows(const store::Database& trace,
                                 const std::string& name,
                                 const std::optional<metrics::Interval>& within) {
-  SONDE_TRY_ASSIGN(const metrics::SummaryTable table, metrics::summarise(trace, name, within));
-  SummaryRows result;
+  SummaryRows result{name, {}, {}};
+  if (name.empty()) {
+    SONDE_TRY_ASSIGN(result.name, usualSummary(trace));
+  }
+  SONDE_TRY_ASSIGN(const metrics::SummaryTable table,
+                   metrics::summarise(trace, result.name, within));
   std::size_t nameColumn = table.columns.size();
   for (std::size_t at = 0; at < table.columns.size(); ++at) {
     result.columns.push_back(columnOf(table.columns[at]));

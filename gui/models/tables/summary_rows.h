@@ -20,11 +20,13 @@ struct SummaryTitle {
 [[nodiscard]] std::vector<SummaryTitle> summaryTitles();
 
 struct SummaryRows {
+  std::string name;
   std::vector<ValueColumn> columns;
   std::vector<ValueRow> rows;
 };
 // The same numbers as `sonde stats --time`. Rows have the name of their events as their place.
-// `within`: job time. NotFound: there is no such table.
+// `name`: if empty, kernels, or else operators, or else ranges. `within`: job time. NotFound: there
+// is no such table.
 [[nodiscard]] Result<SummaryRows> summaryRows(
     const store::Database& trace,
     const std::string& name,

@@ -3,6 +3,7 @@
 #include "gui/trace/time_format.h"
 #include "gui/views/theme.h"
 
+#include <QHash>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -22,7 +23,6 @@ constexpr int kLaneHeight = 18;
 constexpr int kLaneGap = 2;
 constexpr int kLaneMargin = 8;
 constexpr int kMostLabel = 240;
-constexpr int kLegendBox = 11;
 constexpr std::int64_t kLeastRangeNs = 100;
 constexpr double kZoomStep = 1.25;
 constexpr double kWheelStep = 120;  // of Qt's angle deltas
@@ -34,19 +34,17 @@ std::vector<LaneGroup> aboveEachOther(LaneGroup first, LaneGroup second) {
   if (std::max(first.lanes.size(), second.lanes.size()) <= kManyLanes)
     return {std::move(first), std::move(second)};
   std::vector<LaneGroup> groups;
+  QHash<QString, std::size_t> places;  // in `groups`
   const auto add = [&](const LaneGroup& from, std::size_t row) {
-    std::vector<std::size_t> places;  // in `groups`, by lane
     for (const QString& lane : from.lanes) {
-      const auto known = std::find_if(groups.begin(), groups.end(), [&](const LaneGroup& group) {
-        return group.title == lane;
-      });
-      places.push_back(static_cast<std::size_t>(known - groups.begin()));
-      if (known == groups.end())
-        groups.push_back(
-            {lane, {first.title, second.title}, {}, std::max(first.endNs, second.endNs)});
+      if (places.contains(lane))
+        continue;
+      places.insert(lane, groups.size());
+      groups.push_back(
+          {lane, {first.title, second.title}, {}, std::max(first.endNs, second.endNs)});
     }
     for (LaneSpan span : from.spans) {
-      std::vector<LaneSpan>& spans = groups[places[span.lane]].spans;
+      std::vector<LaneSpan>& spans = groups[places.value(from.lanes[span.lane])].spans;
       span.lane = row;
       spans.push_back(std::move(span));
     }
@@ -94,11 +92,7 @@ int LaneChart::headHeight() const {
 }
 
 int LaneChart::groupTop(std::size_t group) const {
-  int top = headHeight() - verticalScrollBar()->value();
-  for (std::size_t before = 0; before < group; ++before)
-    top += fontMetrics().height() + kLaneMargin +
-           static_cast<int>(data_.groups[before].lanes.size()) * (kLaneHeight + kLaneGap);
-  return top;
+  return headHeight() - verticalScrollBar()->value() + tops_[group];
 }
 
 int LaneChart::contentHeight() const {
@@ -106,6 +100,10 @@ int LaneChart::contentHeight() const {
 }
 
 void LaneChart::layOut() {
+  tops_ = {0};
+  for (const LaneGroup& group : data_.groups)
+    tops_.push_back(tops_.back() + fontMetrics().height() + kLaneMargin +
+                    static_cast<int>(group.lanes.size()) * (kLaneHeight + kLaneGap));
   verticalScrollBar()->setPageStep(viewport()->height());
   verticalScrollBar()->setSingleStep(kLaneHeight + kLaneGap);
   verticalScrollBar()->setRange(0, std::max(0, contentHeight() - viewport()->height()));
@@ -142,10 +140,13 @@ QRectF LaneChart::rectOf(std::size_t group, const LaneSpan& span) const {
 const LaneSpan* LaneChart::spanAt(const QPointF& at) const {
   if (!plotRect().contains(at.toPoint()))
     return nullptr;
-  for (std::size_t group = 0; group < data_.groups.size(); ++group)
+  for (std::size_t group = 0; group < data_.groups.size(); ++group) {
+    if (at.y() < groupTop(group) || at.y() >= groupTop(group + 1))
+      continue;
     for (const LaneSpan& span : data_.groups[group].spans)
       if (rectOf(group, span).contains(at))
         return &span;
+  }
   return nullptr;
 }
 
@@ -219,22 +220,19 @@ void LaneChart::paintEvent(QPaintEvent* /*event*/) {
   const Theme theme(palette());
   painter.fillRect(viewport()->rect(), theme.background);
   for (std::size_t group = 0; group < data_.groups.size(); ++group)
-    paintGroup(painter, group);
+    if (groupTop(group + 1) > 0 && groupTop(group) < viewport()->height())
+      paintGroup(painter, group);
   paintAxis(painter);
 }
 
 void LaneChart::paintAxis(QPainter& painter) const {
   const Theme theme(palette());
   const QRect plot = plotRect();
-  const int line = fontMetrics().height();
   painter.fillRect(QRect(0, 0, viewport()->width(), headHeight()), theme.background);
-  int x = kLaneMargin;
-  for (const auto& [name, color] : data_.legend) {
-    painter.fillRect(QRect(x, (line - kLegendBox) / 2 + 2, kLegendBox, kLegendBox), color);
-    painter.setPen(theme.text);
-    painter.drawText(x + kLegendBox + 4, line - 2, name);
-    x += kLegendBox + 4 + fontMetrics().horizontalAdvance(name) + 2 * kLaneMargin;
-  }
+  paintLegend(painter,
+              QRectF(kLaneMargin, 0, viewport()->width() - 2 * kLaneMargin, fontMetrics().height()),
+              data_.legend,
+              theme.text);
   painter.setPen(theme.dimText);
   for (const Tick& tick : ticks(beginNs_, endNs_, plot.width(), 90)) {
     const int at = static_cast<int>(xOf(tick.ns));
@@ -266,10 +264,16 @@ void LaneChart::paintGroup(QPainter& painter, std::size_t group) const {
   }
   painter.save();
   painter.setClipRect(plot);
+  // Short spans in a pixel column that has been painted are skipped: a frame costs about its
+  // pixels.
+  std::vector<double> painted(drawn.lanes.size(), 0);
   for (const LaneSpan& span : drawn.spans) {
     if (span.endNs < beginNs_ || span.beginNs > endNs_)
       continue;
     const QRectF rect = rectOf(group, span);
+    if (rect.width() <= 1.0 && std::ceil(rect.right()) <= painted[span.lane])
+      continue;
+    painted[span.lane] = std::max(painted[span.lane], std::ceil(rect.right()));
     painter.fillRect(rect, span.color);
     const QRectF inside = rect.intersected(plot).adjusted(3, 0, -3, 0);
     if (inside.width() < 24)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gui/models/place.h"
+#include "gui/views/chart/chart_legend.h"
 
 #include <QAbstractScrollArea>
 #include <QColor>
@@ -37,7 +38,7 @@ struct LaneGroup {
 
 struct LaneData {
   std::vector<LaneGroup> groups;
-  std::vector<std::pair<QString, QColor>> legend;
+  std::vector<LegendKey> legend;
 };
 
 class LaneChart : public QAbstractScrollArea {
@@ -84,6 +85,7 @@ class LaneChart : public QAbstractScrollArea {
   std::int64_t beginNs_ = 0;
   std::int64_t endNs_ = 1;
   int labelWidth_ = 0;
+  std::vector<int> tops_{0};  // of the groups below the axis, and the end of the last one
   std::optional<std::pair<double, std::int64_t>> drag_;  // x and beginNs_ at its begin
 };
 

@@ -31,14 +31,16 @@ TablesView::TablesView(TraceModels& models) : Panel(models) {
   layout->addWidget(rows_, 1);
   page->setFocusProxy(rows_);
   setContent(page);
-  connect(name_, &QComboBox::currentIndexChanged, this, [this] { refresh(); });
+  connect(name_, &QComboBox::activated, this, [this] { choose(name_->currentData().toString()); });
   connect(rows_, &TablePanel::opened, this, &TablesView::placeWanted);
   connect(&models.focus, &Focus::changed, this, &TablesView::showNote);
   followTime();
 }
 
 void TablesView::choose(const QString& name) {
+  isChosen_ = true;
   name_->setCurrentIndex(name_->findData(name));
+  refresh();
 }
 
 QString TablesView::note() const {
@@ -58,9 +60,11 @@ void TablesView::showNote() {
 
 void TablesView::read() {
   note_->setText(tr("Reading…"));
-  ask([name = name_->currentData().toString().toStdString(), within = models().view.selectedTime()](
+  ask([name = isChosen_ ? name_->currentData().toString().toStdString() : std::string(),
+       within = models().view.selectedTime()](
           const store::Database& trace) { return summaryRows(trace, name, within); },
       [this](SummaryRows read) {
+        name_->setCurrentIndex(name_->findData(QString::fromStdString(read.name)));
         // The last text is the name of the events.
         int name = 0;
         for (std::size_t column = 0; column < read.columns.size(); ++column)

@@ -31,6 +31,7 @@ class TablesView : public Panel {
 
   ValueTable table_{{}};
   QComboBox* name_ = nullptr;
+  bool isChosen_ = false;  // by the user; else the view chooses
   QLabel* note_ = nullptr;
   TablePanel* rows_ = nullptr;
 };
