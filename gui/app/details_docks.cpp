@@ -12,9 +12,15 @@
 #include <vector>
 
 namespace sonde::gui {
+namespace {
+
+constexpr int kDetailsWidth = 430;
+constexpr int kTotalsHeight = 200;
+
+}  // namespace
 
 DetailsDocks::DetailsDocks(QMainWindow& window, TraceModels& models)
-    : QObject(&window), models_(models) {
+    : QObject(&window), window_(window), models_(models) {
   buildDetails(window);
   buildTotals(window);
   connect(&models.document, &TraceDocument::replaced, this, &DetailsDocks::clear);
@@ -45,7 +51,6 @@ void DetailsDocks::buildDetails(QMainWindow& window) {
   detailsDock_->setObjectName(QStringLiteral("details"));
   detailsDock_->setWidget(detailsTree_);
   window.addDockWidget(Qt::RightDockWidgetArea, detailsDock_);
-  window.resizeDocks({detailsDock_}, {430}, Qt::Horizontal);
   detailsDock_->hide();
 }
 
@@ -65,14 +70,21 @@ void DetailsDocks::buildTotals(QMainWindow& window) {
   totalsDock_->setObjectName(QStringLiteral("span"));
   totalsDock_->setWidget(totalsTable_);
   window.addDockWidget(Qt::BottomDockWidgetArea, totalsDock_);
-  window.resizeDocks({totalsDock_}, {200}, Qt::Vertical);
   totalsDock_->hide();
 }
 
 void DetailsDocks::showDetails() {
   fillDetails();
   if (isWanted_)
-    detailsDock_->show();
+    open(*detailsDock_, kDetailsWidth, Qt::Horizontal);
+}
+
+// A hidden dock has no size, so that it gets its first one when it is first shown.
+void DetailsDocks::open(QDockWidget& dock, int size, Qt::Orientation orientation) {
+  dock.show();
+  if (!sized_.contains(&dock))
+    window_.resizeDocks({&dock}, {size}, orientation);
+  sized_.insert(&dock);
 }
 
 // The cost of recording comes behind the event itself, once it is known.
@@ -96,7 +108,7 @@ void DetailsDocks::showTotals() {
   totalsTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
   totalsDock_->setWindowTitle(tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs())));
   if (isWanted_)
-    totalsDock_->show();
+    open(*totalsDock_, kTotalsHeight, Qt::Vertical);
 }
 
 void DetailsDocks::toggle() {

@@ -8,6 +8,7 @@
 #include "gui/models/trace_models.h"
 
 #include <QObject>
+#include <QSet>
 
 class QDockWidget;
 class QMainWindow;
@@ -33,7 +34,9 @@ class DetailsDocks : public QObject {
   void fillDetails();
   void showTotals();
   void clear();
+  void open(QDockWidget& dock, int size, Qt::Orientation orientation);
 
+  QMainWindow& window_;
   TraceModels& models_;
   DetailsModel details_;
   SpanModel totals_;
@@ -42,6 +45,7 @@ class DetailsDocks : public QObject {
   QTreeView* detailsTree_ = nullptr;
   QTableView* totalsTable_ = nullptr;
   bool isWanted_ = true;
+  QSet<const QDockWidget*> sized_;  // have been shown
 };
 
 }  // namespace sonde::gui

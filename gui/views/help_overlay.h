@@ -28,6 +28,8 @@ class HelpOverlay : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  void paintLine(QPainter& painter, const QRect& line, const HelpLine& help) const;
+
   std::vector<HelpLine> lines_;
 };
 

@@ -92,6 +92,8 @@ std::size_t hashOf(const QString& name) {
   return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
+constexpr double kDisabled = 0.6;  // the share of the background in the text
+
 // Whole 8-bit steps, as on the screen.
 QColor mixed(const QColor& a, const QColor& b, double shareOfB) {
   const auto part = [&](int x, int y) {
@@ -214,6 +216,9 @@ QPalette plainPalette(bool dark) {
   palette.setColor(QPalette::Link, dark ? QColor(0x6c, 0xb2, 0xf2) : QColor(0x1f, 0x5f, 0xb4));
   palette.setColor(QPalette::Highlight, QColor(0x2f, 0x6f, 0xc4));
   palette.setColor(QPalette::HighlightedText, Qt::white);
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+    palette.setColor(
+        QPalette::Disabled, role, mixed(ink, palette.color(QPalette::Window), kDisabled));
   palette.setColor(QPalette::PlaceholderText, mixed(ink, palette.color(QPalette::Base), 0.5));
   return palette;
 }

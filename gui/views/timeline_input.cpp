@@ -115,18 +115,20 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton)
     return;
-  if (const auto target = currentGeometry().targetAt(event->pos())) {
-    const Block& block = target->block;
+  // The first click may have opened the details, so that another event is under the mouse.
+  if (clicked_) {
+    const Block& block = clicked_->block;
     frame(models_.view, {block.startNs, endOf(block, models_.document.skeleton().endNs)});
   }
 }
 
 void TimelineView::finishClick(const QPoint& at) {
+  clicked_ = currentGeometry().targetAt(at);
   const LayoutEntry* entry = currentGeometry().entryAt(at);
   if (entry != nullptr && entry->type != LayoutEntry::Type::Track)
     models_.timeline.toggle(*entry);
-  else if (const auto target = currentGeometry().targetAt(at))
-    models_.selection.select(refOf(target->block));
+  else if (clicked_)
+    models_.selection.select(refOf(clicked_->block));
   else
     clearSelection(models_);
 }

@@ -131,6 +131,7 @@ void TimelineView::showStart() {
     start.show(first, last, 0.02);
   }
   hover_.reset();
+  clicked_.reset();
   if (models_.document.isContinued()) {
     models_.view.extend(start);
     updateScrollBar();

@@ -78,7 +78,8 @@ class TimelineView : public QAbstractScrollArea {
   ProcessDrag processDrag_;
   QPoint mouse_;
   std::optional<Target> hover_;
-  QString hoverScope_;  // of hover_; empty: not known
+  std::optional<Target> clicked_;  // by the last click
+  QString hoverScope_;             // of hover_; empty: not known
 };
 
 }  // namespace sonde::gui

@@ -135,20 +135,20 @@ void CommandNumbersTest::expectBreakdown(const QStringList& options) {
   settle();
   ASSERT_EQ(view.message(), "");
   // One name, several, or none.
-  const auto joined = [](const QJsonValue& names) {
+  const auto joined = [](const QJsonValue& names, const char* none) {
     if (names.isString())
       return names.toString();
     QStringList texts;
     for (const QJsonValue& name : names.toArray())
       texts << name.toString();
-    return texts.isEmpty() ? QStringLiteral("–") : texts.join(QStringLiteral(" + "));
+    return texts.isEmpty() ? QString::fromUtf8(none) : texts.join(QStringLiteral(" + "));
   };
   std::map<std::pair<std::string, std::string>, std::int64_t> expected;
   const QStringList words{"breakdown", "--by", "operation,category"};
   for (const QJsonValue& row : json(words + options)["rows"].toArray())
     if (row["ns"].toInteger() != 0)
-      expected[{joined(row["operation"]).toStdString(), joined(row["categories"]).toStdString()}] +=
-          row["ns"].toInteger();
+      expected[{joined(row["operation"], "outside of operations").toStdString(),
+                joined(row["categories"], "–").toStdString()}] += row["ns"].toInteger();
   std::map<std::pair<std::string, std::string>, std::int64_t> shown;
   for (const ValueRow& row : view.table().rows())
     shown[{row.values[0].toString().toStdString(), row.values[1].toString().toStdString()}] +=

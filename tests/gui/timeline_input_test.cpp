@@ -5,7 +5,10 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QScrollBar>
+
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {
@@ -165,6 +168,33 @@ TEST_F(TimelineViewTest, HoverTellsTheStatusLine) {
   const QString text = window_.findChild<QLabel*>("hoverText")->text();
   EXPECT_TRUE(text.contains("backward")) << text.toStdString();
   EXPECT_TRUE(text.contains("15.00")) << text.toStdString();
+}
+
+// The first click opens the details, and another slice is below the mouse then.
+TEST_F(TimelineViewTest, ADoubleClickZoomsToTheSliceOfItsFirstClick) {
+  openTraining();
+  const std::vector<Block>& blocks = *window_.models().timeline.blocks(0);
+  const Block last =
+      *std::max_element(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
+        return std::pair(a.row == 0, a.startNs) < std::pair(b.row == 0, b.startNs);
+      });
+  const QPoint at = window_.timeline().currentGeometry().rectOf(0, last).center().toPoint();
+  click(at);
+  ASSERT_TRUE(window_.models().selection.details());
+  const auto under = window_.timeline().currentGeometry().targetAt(at);
+  ASSERT_TRUE(!under || under->block.id != last.id);
+  QWidget* const target = window_.timeline().viewport();
+  QMouseEvent event(QEvent::MouseButtonDblClick,
+                    at,
+                    target->mapToGlobal(QPointF(at)),
+                    Qt::LeftButton,
+                    Qt::LeftButton,
+                    Qt::NoModifier);
+  QCoreApplication::sendEvent(target, &event);
+  settle();
+  EXPECT_LE(shown().beginNs(), last.startNs);
+  EXPECT_GE(shown().endNs(), last.startNs + last.durNs);
+  EXPECT_LT(shown().spanNs(), 2 * last.durNs);
 }
 
 }  // namespace

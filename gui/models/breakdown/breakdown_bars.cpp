@@ -65,11 +65,15 @@ Result<Breakdown> readRows(const store::Database& trace,
   return rows;
 }
 
-QString joined(const std::vector<std::string>& names) {
+QString breakdownText(const char* text) {
+  return QCoreApplication::translate("Breakdown", text);
+}
+
+QString joined(const std::vector<std::string>& names, const char* none = "–") {
   QStringList texts;
   for (const std::string& name : names)
     texts << qtext(name);
-  return texts.isEmpty() ? QStringLiteral("–") : texts.join(QStringLiteral(" + "));
+  return texts.isEmpty() ? breakdownText(none) : texts.join(QStringLiteral(" + "));
 }
 
 QString processName(const Breakdown& rows, std::int64_t id) {
@@ -103,13 +107,14 @@ QString labelOf(const Breakdown& rows, const Group& group, BreakdownBy by) {
     case BreakdownBy::Thread:
       return threadName(rows, group.threadId.value_or(0));
     case BreakdownBy::Phase:
-      return joined(group.phases);
+      return joined(group.phases, "outside of phases");
     case BreakdownBy::Operation:
-      return joined(group.operations);
+      return joined(group.operations, "outside of operations");
     case BreakdownBy::Module:
-      return joined(group.modules);
+      return joined(group.modules, "outside of modules");
     case BreakdownBy::Iteration:
-      return group.iteration ? QString::number(*group.iteration) : QStringLiteral("–");
+      return group.iteration ? QString::number(*group.iteration)
+                             : breakdownText("outside of iterations");
     case BreakdownBy::Category:
       return joined({group.categories.begin(), group.categories.end()});
     case BreakdownBy::Resource:

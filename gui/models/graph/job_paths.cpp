@@ -5,6 +5,7 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -68,6 +69,17 @@ std::vector<ValueRow> shareRows(const JobPaths& job) {
                      integer(each.parts)},
                     {.name = qtext(each.what)}});
   return rows;
+}
+
+int usualPath(const JobPaths& job) {
+  std::vector<std::pair<std::int64_t, int>> lengths;
+  for (const critical::IterationPath& path : job.paths)
+    lengths.emplace_back(path.lengthNs(), static_cast<int>(lengths.size()));
+  if (lengths.empty())
+    return -1;
+  const auto median = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), median, lengths.end());
+  return median->second;
 }
 
 std::vector<ValueColumn> partColumns() {

@@ -36,6 +36,9 @@ struct JobPaths {
 [[nodiscard]] std::vector<ValueColumn> shareColumns();
 [[nodiscard]] std::vector<ValueRow> shareRows(const JobPaths& job);
 
+// The path of the iteration of median length; -1: there is none.
+[[nodiscard]] int usualPath(const JobPaths& job);
+
 // One path, by time; each row leads to its time.
 [[nodiscard]] std::vector<ValueColumn> partColumns();
 [[nodiscard]] std::vector<ValueRow> partRows(const JobPaths& job, std::size_t path);

@@ -7,6 +7,7 @@
 #include "rules/reporters/report_parts.h"
 
 #include <QCoreApplication>
+#include <QFileInfo>
 
 #include <algorithm>
 
@@ -85,6 +86,22 @@ std::function<Result<SharedReport>(const std::shared_ptr<const store::Database>&
 Result<rules::CheckReport> readFindings(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const rules::Configuration configuration, rules::defaultConfiguration(""));
   return rules::check(trace, configuration);
+}
+
+QString jobTitle(const engine::report::JobReport& report,
+                 const Skeleton& skeleton,
+                 const QStringList& paths) {
+  const QString command = qtext(report.facts.command);
+  const bool isOfAll = std::all_of(
+      skeleton.processes.begin(), skeleton.processes.end(), [&](const ProcessInfo& process) {
+        return !process.rank || process.childOf || process.command == command;
+      });
+  if (isOfAll && command.contains(u' '))
+    return command;
+  QStringList names;
+  for (const QString& path : paths)
+    names << QFileInfo(path).fileName();
+  return names.join(QStringLiteral(", "));
 }
 
 QString factsLine(const JobReport& report) {

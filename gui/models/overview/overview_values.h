@@ -31,6 +31,12 @@ reportQuery(TraceModels& models);
 // All rules, with their defaults, as `sonde check`.
 [[nodiscard]] Result<rules::CheckReport> readFindings(const store::Database& trace);
 
+// The command that all ranks ran. If they differ, as they may in files of other profilers, the
+// names of the trace's files; also for a program without arguments, which says less.
+[[nodiscard]] QString jobTitle(const engine::report::JobReport& report,
+                               const Skeleton& skeleton,
+                               const QStringList& paths);
+
 // "2 ranks on 1 host · 120 iterations · 12.3 s · 1.2 million events".
 [[nodiscard]] QString factsLine(const engine::report::JobReport& report);
 

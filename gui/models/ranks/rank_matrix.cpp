@@ -4,6 +4,8 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -72,6 +74,33 @@ RankMatrix rankMatrix(const engine::report::JobReport& report,
     }
   }
   return matrix;
+}
+
+RankValue tellingValue(const engine::report::JobReport& report) {
+  constexpr double kEqual = 0.02;  // of an iteration
+  const RankMatrix times = rankMatrix(report, RankValue::Time);
+  const std::size_t columns = times.iterations.size();
+  std::vector<double> spreads;
+  for (std::size_t column = 0; column < columns; ++column) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+    for (std::size_t at = column; at < times.values.size(); at += columns)
+      if (std::isfinite(times.values[at])) {
+        low = std::min(low, times.values[at]);
+        high = std::max(high, times.values[at]);
+      }
+    if (high > 0)
+      spreads.push_back((high - low) / high);
+  }
+  if (spreads.empty())
+    return RankValue::Time;
+  const auto median = spreads.begin() + static_cast<std::ptrdiff_t>(spreads.size() / 2);
+  std::nth_element(spreads.begin(), median, spreads.end());
+  const RankMatrix idle = rankMatrix(report, RankValue::Idle);
+  const bool isIdleKnown = std::any_of(
+      idle.values.begin(), idle.values.end(), [](double ns) { return std::isfinite(ns); });
+  return times.ranks.size() > 1 && *median < kEqual && isIdleKnown ? RankValue::Idle
+                                                                   : RankValue::Time;
 }
 
 }  // namespace sonde::gui

@@ -38,6 +38,9 @@ struct IterationKey {
 [[nodiscard]] std::set<IterationKey> iterationsIn(const Skeleton& skeleton,
                                                   const engine::metrics::Interval& within);
 
+// The value in which the ranks differ: idle time if iterations take all of them equally long.
+[[nodiscard]] RankValue tellingValue(const engine::report::JobReport& report);
+
 // A column is an iteration. `only`: these iterations; unset: all.
 [[nodiscard]] RankMatrix rankMatrix(const engine::report::JobReport& report,
                                     RankValue value,

@@ -58,6 +58,21 @@ std::int64_t moved(std::int64_t ns,
 
 }  // namespace
 
+std::size_t usualIteration(const AskedTrace& trace) {
+  const std::size_t count = graph::jobIterations(trace.job()).size();
+  const graph::Graph& graph = trace.job().graph;
+  std::vector<std::pair<std::int64_t, std::size_t>> lengths;
+  for (std::size_t at = 0; at < count; ++at) {
+    const Window window = windowOf(trace.job(), at, {graph.beginNs, graph.durNs});
+    lengths.emplace_back(window.endNs - window.beginNs, at);
+  }
+  if (lengths.empty())
+    return 0;
+  const auto median = lengths.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(lengths.begin(), median, lengths.end());
+  return median->second;
+}
+
 QStringList iterationTitles(const AskedTrace& trace) {
   QStringList titles;
   for (const graph::JobIteration& each : graph::jobIterations(trace.job()))

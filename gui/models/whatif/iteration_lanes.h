@@ -20,6 +20,8 @@ namespace sonde::gui {
 
 // "iteration 12"; if the trace has none, one entry for all of it.
 [[nodiscard]] QStringList iterationTitles(const AskedTrace& trace);
+// The one of median length; 0 if there is none.
+[[nodiscard]] std::size_t usualIteration(const AskedTrace& trace);
 
 // More are no longer a picture.
 inline constexpr std::size_t kMostLaneParts = 100'000;

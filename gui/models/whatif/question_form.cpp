@@ -51,6 +51,22 @@ std::optional<FieldRange> rangeOf(const QString& question, const QString& key) {
   return std::nullopt;
 }
 
+// Questions that most users ask come first, and then those of the user's own selectors.
+std::size_t placeOf(const QString& name) {
+  static const QStringList kFirst = {"workers",
+                                     "bucket-size",
+                                     "network",
+                                     "batch",
+                                     "mixed-precision",
+                                     "no-stragglers",
+                                     "ranks",
+                                     "scale",
+                                     "set",
+                                     "remove"};
+  const auto place = kFirst.indexOf(name);
+  return static_cast<std::size_t>(place < 0 ? kFirst.size() : place);
+}
+
 QString formText(const char* text) {
   return QCoreApplication::translate("Whatif", text);
 }
@@ -174,6 +190,9 @@ const std::vector<QuestionForm>& questionForms() {
         forms.push_back(wordForm(each));
     }
     std::move(named.begin(), named.end(), std::back_inserter(forms));
+    std::stable_sort(forms.begin(), forms.end(), [](const auto& left, const auto& right) {
+      return placeOf(left.name) < placeOf(right.name);
+    });
     return forms;
   }();
   return kForms;

@@ -53,7 +53,7 @@ struct QuestionForm {
   [[nodiscard]] Result<AskedChange> ask(const QStringList& values) const;
 };
 
-// All questions, the most general first.
+// All questions, the usual ones first.
 [[nodiscard]] const std::vector<QuestionForm>& questionForms();
 
 // A form with values.

@@ -222,7 +222,8 @@ void LaneChart::paintEvent(QPaintEvent* /*event*/) {
   for (std::size_t group = 0; group < data_.groups.size(); ++group)
     if (groupTop(group + 1) > 0 && groupTop(group) < viewport()->height())
       paintGroup(painter, group);
-  paintAxis(painter);
+  if (!data_.groups.empty())
+    paintAxis(painter);
 }
 
 void LaneChart::paintAxis(QPainter& painter) const {

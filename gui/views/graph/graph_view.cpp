@@ -166,7 +166,7 @@ void GraphView::show(std::shared_ptr<const JobPaths> job) {
   iteration_->clear();
   for (const auto& path : job_->paths)
     iteration_->addItem(titleOf(path));
-  iteration_->setCurrentIndex(static_cast<int>(job_->paths.size()) / 2);
+  iteration_->setCurrentIndex(usualPath(*job_));
   shares_.show(shareRows(*job_));
   slacks_.show(slackRows(*job_));
   showParts();

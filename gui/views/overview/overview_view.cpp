@@ -122,8 +122,7 @@ void OverviewView::read() {
 }
 
 void OverviewView::show(const engine::report::JobReport& report) {
-  headline_->setText(report.facts.command.empty() ? models().document.skeleton().title
-                                                  : qtext(report.facts.command));
+  headline_->setText(jobTitle(report, models().document.skeleton(), models().document.paths()));
   facts_->setText(factsLine(report));
   operations_.show(operationRows(report));
   path_.show(pathRows(report));

@@ -34,14 +34,18 @@ RanksView::RanksView(TraceModels& models) : Panel(models) {
   map_->setAccessibleName(tr("Iterations by rank"));
   layout->addWidget(map_, 1);
   setContent(page);
-  connect(value_, &QComboBox::currentIndexChanged, this, &RanksView::show);
+  connect(value_, &QComboBox::activated, this, [this] {
+    choose(static_cast<RankValue>(value_->currentData().toInt()));
+  });
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
   connect(map_, &HeatMap::clicked, this, &RanksView::showCell);
   followTime();
 }
 
 void RanksView::choose(RankValue value) {
+  isChosen_ = true;
   value_->setCurrentIndex(value_->findData(static_cast<int>(value)));
+  show();
 }
 
 QString RanksView::note() const {
@@ -52,6 +56,8 @@ void RanksView::read() {
   report_.reset();
   ask(reportQuery(models()), [this](SharedReport report) {
     report_ = std::move(report);
+    if (!isChosen_)
+      value_->setCurrentIndex(value_->findData(static_cast<int>(tellingValue(*report_))));
     show();
   });
 }

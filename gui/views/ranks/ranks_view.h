@@ -32,6 +32,7 @@ class RanksView : public Panel {
   std::shared_ptr<const engine::report::JobReport> report_;  // nullptr: not read yet
   RankMatrix matrix_;
   QComboBox* value_ = nullptr;
+  bool isChosen_ = false;  // by the user; else the view chooses the value
   QLabel* note_ = nullptr;
   HeatMap* map_ = nullptr;
 };

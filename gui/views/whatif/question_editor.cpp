@@ -1,5 +1,6 @@
 #include "gui/views/whatif/question_editor.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
@@ -24,9 +25,13 @@ QuestionEditor::QuestionEditor(QWidget* parent) : QWidget(parent) {
   questions_->setAccessibleName(tr("Question"));
   questions_->setMaxVisibleItems(40);
   for (const QuestionForm& each : questionForms()) {
-    questions_->addItem(each.name);
+    questions_->addItem(QStringLiteral("%1 – %2").arg(each.name, each.help), each.name);
     questions_->setItemData(questions_->count() - 1, each.help, Qt::ToolTipRole);
   }
+  // The list is as wide as its sentences; the box itself leaves room for others.
+  questions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  questions_->setMinimumContentsLength(12);
+  questions_->view()->setMinimumWidth(questions_->view()->sizeHintForColumn(0) + 24);
   help_ = new QLabel;
   help_->setWordWrap(true);
   auto* fields = new QWidget;
@@ -60,7 +65,7 @@ void QuestionEditor::show(const FilledForm& filled) {
 }
 
 void QuestionEditor::choose(const QString& question) {
-  questions_->setCurrentIndex(questions_->findText(question));
+  questions_->setCurrentIndex(questions_->findData(question));
 }
 
 // `values` empty: the defaults.

@@ -201,7 +201,7 @@ void WhatifView::showTrace(std::shared_ptr<const AskedTrace> trace) {
   const QStringList titles = iterationTitles(*trace_);
   iteration_->clear();
   iteration_->addItems(titles);
-  iteration_->setCurrentIndex(static_cast<int>(titles.size()) / 2);
+  iteration_->setCurrentIndex(static_cast<int>(usualIteration(*trace_)));
   readParts();
   predict();
   if (!wanted_.isEmpty())

@@ -34,7 +34,8 @@ class BreakdownViewTest : public TimelineViewTest {
          test::must(
              breakdown::breakDown(test::must(store::openTrace(path("train.sonde"))), options))
              .rows)
-      times[row.group.operations.empty() ? "–" : row.group.operations.front()] += row.ns;
+      times[row.group.operations.empty() ? "outside of operations"
+                                         : row.group.operations.front()] += row.ns;
     return times;
   }
 };
@@ -59,7 +60,7 @@ TEST_F(BreakdownViewTest, IterationsAreInTheirOrderAndAnotherChoiceIsReadAtOnce)
   QStringList labels;
   for (const Bar& bar : view().chart().data().bars)
     labels << bar.label;
-  EXPECT_EQ(labels, (QStringList{"–", "0", "1", "2", "3", "4", "5"}));
+  EXPECT_EQ(labels, (QStringList{"outside of iterations", "0", "1", "2", "3", "4", "5"}));
   EXPECT_EQ(view().chart().data().parts.front().name, "cpu");
 }
 

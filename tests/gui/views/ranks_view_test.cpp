@@ -28,6 +28,9 @@ TEST_F(RanksViewTest, HasEachIterationOfEachRank) {
   ASSERT_EQ(drawn.rows, (std::vector<QString>{"rank 0", "rank 1"}));
   ASSERT_EQ(drawn.columns.size(), 6U);
   const Skeleton& skeleton = window_.models().document.skeleton();
+  // Both ranks take equally long, so that the view begins with the time in which they do nothing.
+  EXPECT_LT(drawn.at(0, 0), static_cast<double>(skeleton.iterations.front().durNs));
+  view().choose(RankValue::Time);
   for (const IterationInfo& each : skeleton.iterations)
     EXPECT_EQ(drawn.at(static_cast<std::size_t>(
                            *skeleton.processes[static_cast<std::size_t>(each.process)].rank),
