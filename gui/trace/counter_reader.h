@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace sonde::gui {
@@ -48,7 +49,7 @@ class CounterReader {
     std::optional<std::pair<std::int64_t, double>> before_;
   };
   struct Summary {
-    explicit Summary(const Values& none) : values(none) {}
+    explicit Summary(Values none) : values(std::move(none)) {}
     std::vector<CurvePoint> buckets;  // on the host's clock; each of kBucket values
     int inLast = 0;                   // values in the last bucket
     std::int64_t readUntilNs = std::numeric_limits<std::int64_t>::min();

@@ -1,6 +1,7 @@
-// make_trace OUT [slices [kernels]]: makes a trace to view and to measure with. Without numbers it
-// is the tests' two-rank training run. With numbers it has about that many slices in 8 processes of
-// 8 threads, and that many kernels on two streams of each; every tenth kernel overlaps the next.
+// make_trace OUT [slices [kernels [processes]]]: makes a trace to view and to measure with. Without
+// numbers it is the tests' two-rank training run. With numbers it has about that many slices in 8
+// processes of 8 threads, or in so many processes of one, and that many kernels on two streams of
+// each; every tenth kernel overlaps the next.
 #include "tests/gui/sample_trace.h"
 
 #include <cstdlib>
@@ -11,8 +12,6 @@ namespace {
 
 using sonde::gui::testing::SampleTrace;
 using sonde::model::SliceKind;
-
-constexpr int kProcesses = 8;
 
 void writeKernels(SampleTrace& trace,
                   sonde::model::ProcessId process,
@@ -31,22 +30,29 @@ void writeKernels(SampleTrace& trace,
   }
 }
 
-void writeLarge(const char* path, std::int64_t slices, std::int64_t kernels) {
+struct Size {
+  std::int64_t slices = 0;
+  std::int64_t kernels = 0;
+  int processes = 8;
+  int threads = 8;  // of each
+};
+
+void writeLarge(const char* path, const Size& size) {
   SampleTrace trace(path);
-  constexpr int kThreads = 8;
-  const std::int64_t calls = slices / (kProcesses * kThreads) / 3;
+  const std::int64_t calls = size.slices / (size.processes * size.threads) / 3;
   std::vector<std::string> names;
   for (int name = 0; name < 200; ++name)
     names.push_back("aten::operator_" + std::to_string(name));
-  for (int process = 0; process < kProcesses; ++process) {
+  for (int process = 0; process < size.processes; ++process) {
     const auto id = trace.addProcess(1000 + process * 100, process, "python3 train.py");
-    if (kernels > 0)
-      writeKernels(trace, id, trace.addDevice(process, "NVIDIA H100"), kernels / kProcesses);
-    for (int thread = 0; thread < kThreads; ++thread) {
+    if (size.kernels > 0)
+      writeKernels(
+          trace, id, trace.addDevice(process, "NVIDIA H100"), size.kernels / size.processes);
+    for (int thread = 0; thread < size.threads; ++thread) {
       const auto tid =
           trace.addThread(id, 1000 + process * 100 + thread, thread == 0 ? "python3" : "worker");
       std::int64_t at = 1'000'000'000 + process * 1000;
-      std::uint64_t state = static_cast<std::uint64_t>(process * kThreads + thread + 1);
+      std::uint64_t state = static_cast<std::uint64_t>(process * size.threads + thread + 1);
       for (std::int64_t call = 0; call < calls; ++call) {
         state = state * 6364136223846793005U + 1442695040888963407U;
         const auto length = static_cast<std::int64_t>(2'000 + (state >> 33) % 40'000);
@@ -68,7 +74,11 @@ int main(int argc, char** argv) {
   if (argc < 2)
     return 2;
   if (argc > 2)
-    writeLarge(argv[1], std::atoll(argv[2]), argc > 3 ? std::atoll(argv[3]) : 0);
+    writeLarge(argv[1],
+               {std::atoll(argv[2]),
+                argc > 3 ? std::atoll(argv[3]) : 0,
+                argc > 4 ? std::atoi(argv[4]) : 8,
+                argc > 4 ? 1 : 8});
   else
     sonde::gui::testing::writeTraining(argv[1]);
   return 0;

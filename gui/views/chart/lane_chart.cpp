@@ -268,10 +268,15 @@ void LaneChart::paintGroup(QPainter& painter, std::size_t group) const {
   // Short spans in a pixel column that has been painted are skipped: a frame costs about its
   // pixels.
   std::vector<double> painted(drawn.lanes.size(), 0);
+  const double first = rectOf(group, {}).top();
+  const double scale = plot.width() / double(endNs_ - beginNs_);
   for (const LaneSpan& span : drawn.spans) {
     if (span.endNs < beginNs_ || span.beginNs > endNs_)
       continue;
-    const QRectF rect = rectOf(group, span);
+    const QRectF rect(plot.left() + double(span.beginNs - beginNs_) * scale,
+                      first + double(span.lane) * (kLaneHeight + kLaneGap),
+                      std::max(double(span.endNs - span.beginNs) * scale, 1.0),
+                      kLaneHeight);
     if (rect.width() <= 1.0 && std::ceil(rect.right()) <= painted[span.lane])
       continue;
     painted[span.lane] = std::max(painted[span.lane], std::ceil(rect.right()));
@@ -287,7 +292,7 @@ void LaneChart::paintGroup(QPainter& painter, std::size_t group) const {
   painter.setPen(QPen(theme.mark, 2));
   const double end = xOf(drawn.endNs);
   painter.drawLine(QPointF(end, top + fontMetrics().height()),
-                   QPointF(end, groupTop(group + 1) - kLaneMargin / 2));
+                   QPointF(end, groupTop(group + 1) - kLaneMargin / 2.0));
   painter.restore();
 }
 
