@@ -74,6 +74,7 @@ std::vector<CallNode> threadNodes(const std::vector<PathThread>& threads,
                                   bool byThread,
                                   CallTreeBuilder& builder) {
   std::vector<CallNode> nodes;
+  nodes.reserve(threads.size());
   for (const PathThread& thread : threads)
     nodes.push_back(byThread ? builder.child(builder.child(kRoot, builder.nameOf(thread.process)),
                                              builder.nameOf(thread.name))

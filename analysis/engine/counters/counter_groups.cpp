@@ -85,7 +85,7 @@ bool isOfOneProcessor(std::string_view name) {
 }
 
 std::string unitOf(const CounterRow& row) {
-  const std::string unit = row.unit == "bytes" ? "B" : row.unit;
+  std::string unit = row.unit == "bytes" ? "B" : row.unit;
   if (!row.isTotal)
     return unit;
   return unit == "ns" ? "1" : unit == "J" ? "W" : unit + "/s";
@@ -195,6 +195,7 @@ Result<std::vector<CounterChart>> counterCharts(const store::Database& trace,
                             thinnedTo(std::move(points), most)});
   }
   std::vector<CounterChart> sorted;
+  sorted.reserve(charts.size());
   for (auto& [key, chart] : charts)
     sorted.push_back(std::move(chart));
   return sorted;

@@ -205,6 +205,7 @@ std::vector<MemoryHolder> holdersAt(std::int64_t ns,
     sum->second.blocks += holder.blocks;
   }
   std::vector<MemoryHolder> sorted;
+  sorted.reserve(byName.size());
   for (auto& [name, holder] : byName)
     sorted.push_back(std::move(holder));
   std::stable_sort(sorted.begin(), sorted.end(), [](const MemoryHolder& a, const MemoryHolder& b) {
