@@ -1,80 +1,14 @@
 #include "analysis/engine/summaries/summary_specs.h"
 
+#include "analysis/engine/summaries/own_specs.h"
+#include "analysis/engine/summaries/spec_parts.h"
+
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace sonde::engine::metrics {
 namespace {
-
-using Columns = std::vector<SummarySource>;
-
-constexpr double kMega = 1e6;
-
-// "Avg (ns)" and similar columns of one value.
-void addSpread(Columns& columns,
-               std::size_t value,
-               const std::string& prefix = "",
-               const std::string& unit = "ns",
-               double scale = 1) {
-  const std::pair<const char*, From> kParts[] = {{"Avg", From::Average},
-                                                 {"Med", From::Median},
-                                                 {"Min", From::Least},
-                                                 {"Max", From::Greatest},
-                                                 {"StdDev", From::Deviation}};
-  for (const auto& [name, from] : kParts)
-    columns.push_back({fmt::format("{}{} ({})", prefix, name, unit), from, value, scale});
-}
-
-// "Time (%)", "Total Time (ns)", the count, the spread, and the labels.
-Columns timeColumns(const std::string& count, const std::vector<std::string>& labels) {
-  Columns columns = {{"Time (%)", From::Share}, {"Total Time (ns)", From::Total}};
-  columns.push_back({count, From::Count});
-  addSpread(columns, 0);
-  for (std::size_t label = 0; label < labels.size(); ++label)
-    columns.push_back({labels[label], From::Label, label});
-  return columns;
-}
-
-// Limits queries to a range of job time, or to nothing. `row`: the alias of a row, with a point.
-class Limits {
- public:
-  explicit Limits(const std::optional<Interval>& within) : within_(within) {}
-
-  // A condition: the time shares some with the range. An instant belongs to the range that it
-  // begins.
-  std::string include(const std::string& begin, const std::string& end) const {
-    return within_ ? fmt::format("({0} < {3} AND ({1} > {2} OR {0} >= {2}))",
-                                 begin,
-                                 end,
-                                 within_->begin,
-                                 within_->end)
-                   : "true";
-  }
-  std::string includeRow(const std::string& row = "") const {
-    return include(row + "start_ns", row + "end_ns");
-  }
-  // The length of the part in the range; NULL if there is none.
-  std::string partOf(const std::string& begin, const std::string& end) const {
-    return within_ ? fmt::format("CASE WHEN {} THEN min({}, {}) - max({}, {}) END",
-                                 include(begin, end),
-                                 end,
-                                 within_->end,
-                                 begin,
-                                 within_->begin)
-                   : fmt::format("{} - {}", end, begin);
-  }
-  std::string partOfRow(const std::string& row = "") const {
-    return within_ ? partOf(row + "start_ns", row + "end_ns") : row + "dur_ns";
-  }
-  std::string begin() const {
-    return within_ ? fmt::format("max(start_ns, {})", within_->begin) : "start_ns";
-  }
-  std::string end() const {
-    return within_ ? fmt::format("min(end_ns, {})", within_->end) : "end_ns";
-  }
-
- private:
-  std::optional<Interval> within_;
-};
 
 // Nsight's names for the kinds of a row of v_copy. A copy of managed memory has an ordinary kind;
 // only its name shows it.
@@ -311,32 +245,6 @@ SummarySpec projectionSum(const Limits& limits) {
           launchesAndRanges(allWork(limits))};
 }
 
-// Hardware counters by operation: sums over an operation's stretches; other values are weighted by
-// time. Values are passed in thousandths.
-SummarySpec counterSum(const Limits& limits) {
-  constexpr double kThousandths = 1e3;
-  Columns columns = {
-      {"Operation", From::Label, 0}, {"Metric", From::Label, 1}, {"Instances", From::Count}};
-  const std::pair<const char*, From> kParts[] = {{"Avg", From::Average},
-                                                 {"Med", From::Median},
-                                                 {"Min", From::Least},
-                                                 {"Max", From::Greatest},
-                                                 {"StdDev", From::Deviation}};
-  for (const auto& [title, from] : kParts)
-    columns.push_back({title, from, 0, kThousandths});
-  return {
-      "gpu_counter_sum",
-      "GPU Hardware Counter Summary",
-      2,
-      1,
-      fmt::format("SELECT operation, name, CAST(round(1000 * iif(name GLOB '*.sum', sum(value), "
-                  "sum(value * dur_ns) / sum(dur_ns))) AS INTEGER) FROM v_device_metric WHERE "
-                  "value IS NOT NULL AND slice_id IS NOT NULL AND {} "
-                  "GROUP BY process_id, slice_id, name",
-                  limits.include("start_ns", "start_ns + dur_ns")),
-      columns};
-}
-
 SummarySpec systemSum(const Limits& limits) {
   return {"osrt_sum",
           "OS Runtime Summary",
@@ -365,58 +273,11 @@ SummarySpec mpiSum(const Limits& limits) {
           timeColumns("Instances", {"Source", "Name"})};
 }
 
-SummarySpec operatorSum(const Limits& limits) {
-  return {"operator_sum",
-          "Operator Summary",
-          1,
-          1,
-          fmt::format("SELECT name, {} FROM v_slice WHERE kind = 'operator' AND "
-                      "dur_ns IS NOT NULL AND {}",
-                      limits.partOfRow(),
-                      limits.includeRow()),
-          timeColumns("Instances", {"Name"})};
-}
-
-// "Bytes (MB)" and "Waiting (ns)" are sums.
-SummarySpec collectiveSum(const Limits& limits) {
-  Columns columns = timeColumns("Instances", {});
-  columns.push_back({"Bytes (MB)", From::Total, 1, kMega});
-  columns.push_back({"Waiting (ns)", From::Total, 2});
-  columns.push_back({"Ranks", From::Label, 0});
-  columns.push_back({"Backend", From::Label, 1});
-  columns.push_back({"Collective", From::Label, 2});
-  return {"collective_sum",
-          "Collective Summary",
-          3,
-          3,
-          fmt::format("SELECT size, backend, op, {}, bytes, wait_ns FROM v_collective "
-                      "WHERE dur_ns IS NOT NULL AND {}",
-                      limits.partOfRow(),
-                      limits.includeRow()),
-          columns};
-}
-
-SummarySpec fileSum(const Limits& limits) {
-  Columns columns = timeColumns("Num Calls", {});
-  columns.push_back({"Bytes (MB)", From::Total, 1, kMega});
-  columns.push_back({"Call", From::Label, 0});
-  columns.push_back({"File", From::Label, 1});
-  return {"file_sum",
-          "File Summary",
-          2,
-          2,
-          fmt::format("SELECT call, path, {}, bytes FROM v_io "
-                      "WHERE path IS NOT NULL AND dur_ns IS NOT NULL AND {}",
-                      limits.partOf("start_ns", "(start_ns + dur_ns)"),
-                      limits.include("start_ns", "(start_ns + dur_ns)")),
-          columns};
-}
-
 }  // namespace
 
 std::vector<SummarySpec> summarySpecs(const std::optional<Interval>& within) {
   const Limits limits(within);
-  return {
+  std::vector<SummarySpec> specs = {
       rangeSum(limits, "nvtx_sum", "NVTX Range Summary", ""),
       rangeSum(limits, "nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "PushPop"),
       rangeSum(limits, "nvtx_startend_sum", "NVTX Start/End Range Summary", "StartEnd"),
@@ -430,11 +291,10 @@ std::vector<SummarySpec> summarySpecs(const std::optional<Interval>& within) {
       kernelExecSum(limits),
       rangeKernelSum(limits),
       projectionSum(limits),
-      counterSum(limits),
-      operatorSum(limits),
-      collectiveSum(limits),
-      fileSum(limits),
   };
+  for (SummarySpec& own : ownSpecs(limits))
+    specs.push_back(std::move(own));
+  return specs;
 }
 
 }  // namespace sonde::engine::metrics
