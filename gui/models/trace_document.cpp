@@ -24,6 +24,10 @@ OpeningWatch TraceDocument::watch(const QStringList& paths, const Cancellation& 
   return watch;
 }
 
+bool TraceDocument::isOfOpening(const TraceReader& reader, int opening) {
+  return reader.opening() == opening;
+}
+
 void TraceDocument::show(Skeleton skeleton) {
   skeleton_ = std::move(skeleton);
   state_ = State::Ready;

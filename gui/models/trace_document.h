@@ -64,6 +64,8 @@ class TraceDocument : public QObject {
   // For the worker's thread: tells of progress on this one.
   [[nodiscard]] OpeningWatch watch(const QStringList& paths, const Cancellation& cancellation);
   void show(Skeleton skeleton);
+  // The reader may have read a later state already, whose skeleton has not arrived here.
+  [[nodiscard]] static bool isOfOpening(const TraceReader& reader, int opening);
 
   State state_ = State::Empty;
   QString error_;
@@ -77,8 +79,14 @@ class TraceDocument : public QObject {
 template <typename Query, typename Accept>
 void TraceDocument::ask(Slot slot, Query query, Accept accept, OnError onError) {
   worker_.post(slot,
-               [this, query = std::move(query), accept = std::move(accept), onError](
+               [this,
+                query = std::move(query),
+                accept = std::move(accept),
+                onError,
+                opening = skeleton_.opening](
                    TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
+                 if (!isOfOpening(reader, opening))
+                   return {};
                  auto answer = query(reader, cancellation);
                  if (answer)
                    return

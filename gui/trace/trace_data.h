@@ -160,6 +160,7 @@ struct IterationInfo {
 
 // The trace without its events. Times are job time; originNs is displayed as 0.
 struct Skeleton {
+  int opening = 0;  // the number of the reader's opening that read it; others have other tracks
   QString title;
   QString file;  // that is read: the named one, or a temporary one that lives as long as it is open
   std::int64_t originNs = 0;

@@ -19,6 +19,7 @@ Result<Skeleton> TraceReader::open(const QStringList& paths, const OpeningWatch&
   trackOf_.clear();
   hitsOf_.clear();
   trace_ = std::move(opened);
+  read.skeleton.opening = skeleton_.opening + 1;
   skeleton_ = std::move(read.skeleton);
   clocks_ = std::move(read.clocks);
   skeleton_.file = QString::fromStdString(trace_->database.path().string());

@@ -1,6 +1,7 @@
 // Opening files of other profilers: they are imported first.
 #include "gui/models/trace_document.h"
 #include "gui/trace/trace_import.h"
+#include "gui/trace/trace_reader.h"
 #include "tests/gui/sample_trace.h"
 
 #include <QFile>
@@ -92,6 +93,30 @@ TEST_F(OpeningTest, ATraceIsNotForeign) {
   testing::writeTraining(trace.toStdString(), 2);
   EXPECT_FALSE(isForeign(trace));
   EXPECT_FALSE(isForeign(folder_.filePath("gone.json")));
+}
+
+// The worker has read the later state, and the window does not know it yet.
+TEST_F(OpeningTest, AQueryForTheStateBeforeIsNotAnsweredFromTheNext) {
+  const QString large = folder_.filePath("large.sonde");
+  const QString small = folder_.filePath("small.sonde");
+  testing::writeTraining(large.toStdString(), 2);
+  testing::SampleTrace(small.toStdString()).finish();
+  document_.open({large});
+  settle();
+  const int last = static_cast<int>(document_.skeleton().tracks.size()) - 1;
+  ASSERT_GT(last, 0);
+  document_.follow({small});
+  bool isAnswered = false;
+  document_.ask(
+      TraceDocument::Slot::Window,
+      [last](TraceReader& reader, const Cancellation& cancellation) {
+        return reader.window({0, 1'000'000'000, 1000, {last}}, cancellation);
+      },
+      [&](const WindowReply&) { isAnswered = true; });
+  settle();
+  EXPECT_FALSE(isAnswered);
+  EXPECT_TRUE(document_.isContinued());
+  EXPECT_TRUE(document_.skeleton().tracks.empty());
 }
 
 }  // namespace
