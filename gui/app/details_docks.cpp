@@ -106,7 +106,10 @@ void DetailsDocks::showTotals() {
   }
   totals_.show(models_.totals.rows(), area->span.durNs());
   totalsTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
-  totalsDock_->setWindowTitle(tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs())));
+  QString title = tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs()));
+  if (models_.times.correction() != nullptr)
+    title += tr("  ·  corrected times");
+  totalsDock_->setWindowTitle(title);
   if (isWanted_)
     open(*totalsDock_, kTotalsHeight, Qt::Vertical);
 }

@@ -2,7 +2,6 @@
 
 #include "gui/trace/time_format.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,10 +15,6 @@ struct CorrectedEvent {
   std::int64_t ns = 0;
   std::int64_t earlierNs = 0;  // its begin
 };
-
-Result<std::optional<correction::Correction>> readKnownCorrection(const store::Database& trace) {
-  return correction::readCorrection(trace);
-}
 
 // nullopt: it has no end, or it has no times of its own.
 Result<std::optional<CorrectedEvent>> correct(const store::Database& trace,
@@ -64,16 +59,11 @@ DetailsSection sectionOf(const CorrectedEvent& event) {
 EventCorrection::EventCorrection(TraceDocument& document,
                                  Selection& selection,
                                  TimeBasis& times,
-                                 ComputedOnce& once,
                                  Analyses& analyses)
-    : document_(document), selection_(selection), times_(times), once_(once), analyses_(analyses) {
+    : document_(document), selection_(selection), times_(times), analyses_(analyses) {
   connect(&selection_, &Selection::changed, this, &EventCorrection::read);
   connect(&selection_, &Selection::detailsChanged, this, &EventCorrection::read);
-  connect(&times_, &TimeBasis::changed, this, &EventCorrection::read);
-  connect(&document_, &TraceDocument::replaced, this, [this] {
-    isTraceAsked_ = false;
-    correction_.reset();
-  });
+  connect(&times_, &TimeBasis::correctionChanged, this, &EventCorrection::read);
 }
 
 void EventCorrection::show(std::optional<DetailsSection> section) {
@@ -83,33 +73,18 @@ void EventCorrection::show(std::optional<DetailsSection> section) {
     emit changed();
 }
 
-void EventCorrection::readTrace() {
-  if (std::exchange(isTraceAsked_, true))
-    return;
-  analyses_.ask(trace_, once_.query<readKnownCorrection>(), [this](const auto& correction) {
-    if (!correction)
-      return;
-    correction_ = *correction;
-    read();
-  });
-}
-
 void EventCorrection::read() {
   show(std::nullopt);
   analyses_.cancel(*this);
-  if (!document_.ready() || !times_.isCorrected() || !selection_.details() ||
-      document_.skeleton().events > kMostEvents)
+  if (!selection_.details())
     return;
-  if (correction_ == nullptr) {
-    readTrace();
-    return;
-  }
-  if (!*correction_)
+  const auto known = times_.correction();
+  if (known == nullptr)
     return;
   analyses_.ask(
       *this,
-      [event = *selection_.ref(), known = correction_](const store::Database& trace) {
-        return correct(trace, (*known)->times, event);
+      [event = *selection_.ref(), known](const store::Database& trace) {
+        return correct(trace, *known, event);
       },
       [this](const Result<std::optional<CorrectedEvent>>& event) {
         if (event && *event)

@@ -7,17 +7,18 @@
 
 namespace sonde::gui {
 
-SpanTotals::SpanTotals(TraceDocument& document, const ViewState& view)
-    : document_(document), view_(view) {
+SpanTotals::SpanTotals(TraceDocument& document, const ViewState& view, TimeBasis& times)
+    : document_(document), view_(view), times_(times) {
   connect(&document_, &TraceDocument::replaced, this, [this] { rows_.clear(); });
   connect(&view_, &ViewState::areaChanged, this, &SpanTotals::follow);
+  connect(&times_, &TimeBasis::correctionChanged, this, &SpanTotals::follow);
 }
 
 void SpanTotals::follow() {
   const std::optional<Area>& area = view_.area();
   if (!area || !document_.ready())
     return clear();
-  WindowRequest request{area->span.beginNs, area->span.endNs, 0, area->tracks};
+  WindowRequest request{area->span.beginNs, area->span.endNs, 0, area->tracks, times_.correction()};
   if (request.tracks.empty()) {
     request.tracks.resize(document_.skeleton().tracks.size());
     std::iota(request.tracks.begin(), request.tracks.end(), 0);

@@ -3,6 +3,7 @@
 // Part of TraceModels. Main thread.
 #pragma once
 
+#include "gui/models/time_basis.h"
 #include "gui/models/trace_document.h"
 #include "gui/models/view_state.h"
 
@@ -16,10 +17,11 @@ class SpanTotals : public QObject {
   Q_OBJECT
 
  public:
-  // Requires: both outlive it.
-  SpanTotals(TraceDocument& document, const ViewState& view);
+  // Requires: all outlive it.
+  SpanTotals(TraceDocument& document, const ViewState& view, TimeBasis& times);
 
-  // Empty without an area, and until they have been read.
+  // Empty without an area, and until they have been read. As recorded until the correction is
+  // known.
   [[nodiscard]] const std::vector<SpanRow>& rows() const { return rows_; }
 
  signals:
@@ -31,6 +33,7 @@ class SpanTotals : public QObject {
 
   TraceDocument& document_;
   const ViewState& view_;
+  TimeBasis& times_;
   std::vector<SpanRow> rows_;
 };
 

@@ -15,7 +15,8 @@ constexpr double kResolutionSlack =
 
 }  // namespace
 
-TimelineModel::TimelineModel(TraceDocument& document) : document_(document) {
+TimelineModel::TimelineModel(TraceDocument& document, TimeBasis& times)
+    : document_(document), times_(times) {
   connect(&document_, &TraceDocument::replaced, this, &TimelineModel::takeTrace);
 }
 
@@ -27,6 +28,7 @@ void TimelineModel::takeTrace() {
   layout_.reset(document_.skeleton(), std::move(kept));
   blocks_.clear();
   curves_.clear();
+  costs_.clear();
   names_.clear();
   asked_ = {};
   overview_.clear();
@@ -61,8 +63,8 @@ void TimelineModel::reveal(int track) {
 
 bool TimelineModel::covers(const Viewport& viewport, const std::vector<int>& tracks) const {
   const double pixels = viewport.nsPerPixel();
-  return asked_.beginNs <= viewport.beginNs() && asked_.endNs >= viewport.endNs() &&
-         pixels * kResolutionSlack > asked_.nsPerPixel &&
+  return asked_.correction == times_.correction() && asked_.beginNs <= viewport.beginNs() &&
+         asked_.endNs >= viewport.endNs() && pixels * kResolutionSlack > asked_.nsPerPixel &&
          pixels < asked_.nsPerPixel * kResolutionSlack &&
          std::all_of(tracks.begin(), tracks.end(), [&](int track) {
            return std::binary_search(asked_.tracks.begin(), asked_.tracks.end(), track);
@@ -76,7 +78,8 @@ void TimelineModel::show(const Viewport& viewport, const std::vector<int>& track
   asked_ = {viewport.beginNs() - viewport.spanNs() / 2,
             viewport.endNs() + viewport.spanNs() / 2,
             viewport.nsPerPixel(),
-            tracks};
+            tracks,
+            times_.correction()};
   std::sort(asked_.tracks.begin(), asked_.tracks.end());
   document_.ask(
       Slot::Window,
@@ -89,10 +92,12 @@ void TimelineModel::show(const Viewport& viewport, const std::vector<int>& track
 void TimelineModel::accept(WindowReply reply) {
   const std::vector<TrackInfo>& tracks = document_.skeleton().tracks;
   for (TrackBlocks& track : reply.tracks)
-    if (tracks.at(static_cast<std::size_t>(track.track)).counter)
+    if (tracks.at(static_cast<std::size_t>(track.track)).counter) {
       curves_[track.track] = std::move(track.curve);
-    else
+    } else {
       blocks_[track.track] = std::move(track.blocks);
+      costs_[track.track] = std::move(track.costs);
+    }
   // Drops blocks far off screen: memory depends on the window, not on the way to it.
   const auto isFar = [&](auto entry) {
     return !std::binary_search(
@@ -101,6 +106,8 @@ void TimelineModel::accept(WindowReply reply) {
   if (static_cast<std::size_t>(blocks_.size() + curves_.size()) >
       4 * reply.request.tracks.size() + 64) {
     blocks_.removeIf([&](QHash<int, std::vector<Block>>::iterator entry) { return isFar(entry); });
+    costs_.removeIf(
+        [&](QHash<int, std::vector<RecordingCost>>::iterator entry) { return isFar(entry); });
     curves_.removeIf([&](QHash<int, Curve>::iterator entry) { return isFar(entry); });
   }
   names_.insert(reply.names);
@@ -115,6 +122,11 @@ const std::vector<Block>* TimelineModel::blocks(int track) const {
 const Curve* TimelineModel::curve(int track) const {
   const auto found = curves_.constFind(track);
   return found == curves_.constEnd() ? nullptr : &*found;
+}
+
+const std::vector<RecordingCost>* TimelineModel::costs(int track) const {
+  const auto found = costs_.constFind(track);
+  return found == costs_.constEnd() ? nullptr : &*found;
 }
 
 const Block* TimelineModel::hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const {

@@ -5,6 +5,7 @@
 // announces it with a signal. Part of TraceModels. Main thread.
 #pragma once
 
+#include "gui/models/time_basis.h"
 #include "gui/models/trace_document.h"
 #include "gui/models/tracks/track_layout.h"
 #include "gui/models/viewport.h"
@@ -20,8 +21,8 @@ class TimelineModel : public QObject {
   Q_OBJECT
 
  public:
-  // Requires: `document` outlives it.
-  explicit TimelineModel(TraceDocument& document);
+  // Requires: both outlive it.
+  TimelineModel(TraceDocument& document, TimeBasis& times);
 
   [[nodiscard]] const TrackLayout& layout() const { return layout_; }
   // Stays when the same trace is opened again; of another one, only groups and order stay.
@@ -42,6 +43,8 @@ class TimelineModel : public QObject {
   [[nodiscard]] const std::vector<Block>* blocks(int track) const;
   // The newest curve of a counter's track; nullptr: none yet.
   [[nodiscard]] const Curve* curve(int track) const;
+  // Where the recording of a track took time, if times are corrected; nullptr: not known.
+  [[nodiscard]] const std::vector<RecordingCost>* costs(int track) const;
   [[nodiscard]] const QHash<std::uint32_t, QString>& names() const { return names_; }
   // The shortest block of the row that covers a time in [fromNs, toNs].
   [[nodiscard]] const Block* hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const;
@@ -63,10 +66,12 @@ class TimelineModel : public QObject {
   void accept(WindowReply reply);
 
   TraceDocument& document_;
+  TimeBasis& times_;
   TrackLayout layout_;
   QStringList arrangedTrace_;  // paths
   QHash<int, std::vector<Block>> blocks_;
   QHash<int, Curve> curves_;
+  QHash<int, std::vector<RecordingCost>> costs_;  // of the tracks in blocks_
   QHash<std::uint32_t, QString> names_;
   WindowRequest asked_;  // the newest request; its tracks are sorted
   std::vector<OverviewRow> overview_;

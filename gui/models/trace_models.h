@@ -22,19 +22,19 @@ namespace sonde::gui {
 struct TraceModels {
   // First: the others drop what they hold before any view sees another trace.
   TraceDocument document;
-  TimelineModel timeline{document};
+  ComputedOnce once{document};
+  Analyses analyses{document};
+  TimeBasis times{document, once, analyses};
+  TimelineModel timeline{document, times};
   Selection selection{document};
   NameSearch search{document, selection};
   ViewState view;
-  SpanTotals totals{document, view};
+  SpanTotals totals{document, view, times};
   Notes notes{document, view};
   Focus focus;
   PathOverlay path;
   ViewHistory history{view, focus, timeline};
-  ComputedOnce once{document};
-  Analyses analyses{document};
-  TimeBasis times{document};
-  EventCorrection correction{document, selection, times, once, analyses};
+  EventCorrection correction{document, selection, times, analyses};
 
   // All that was asked of the trace has been answered.
   [[nodiscard]] bool settled() const { return document.settled() && analyses.settled(); }

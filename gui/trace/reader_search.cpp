@@ -181,15 +181,23 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
   WindowRequest exact = request;
   exact.nsPerPixel = 0;
   LineQuery query(database(), cancellation);
-  const auto addInside = [&](const Block& block) {
-    const std::int64_t end = endOf(block, skeleton_.endNs);
-    const std::int64_t inside =
-        std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
-    if (inside > 0 || (inside == 0 && end == block.startNs))
-      add(totals[{block.nameId, static_cast<int>(block.kind)}], block, inside, end - block.startNs);
-  };
-  for (const int at : request.tracks)
-    SONDE_TRY(readTrack(query, at, exact, addInside));
+  for (const int at : request.tracks) {
+    const auto length = [&clock = clockOf(at), &times = timesOf(at, request)](std::int64_t begin,
+                                                                              std::int64_t end) {
+      return times.knots().empty() ? end - begin
+                                   : times(clock.toHost(end)) - times(clock.toHost(begin));
+    };
+    SONDE_TRY(readTrack(query, at, exact, [&](const Block& block) {
+      const std::int64_t end = endOf(block, skeleton_.endNs);
+      const std::int64_t from = std::max(block.startNs, request.beginNs);
+      const std::int64_t to = std::min(end, request.endNs);
+      if (from < to || (from == to && end == block.startNs))
+        add(totals[{block.nameId, static_cast<int>(block.kind)}],
+            block,
+            length(from, to),
+            length(block.startNs, end));
+    }));
+  }
   std::vector<SpanRow> rows;
   for (auto total = totals.begin(); total != totals.end(); ++total) {
     if (total.key().first == 0) {

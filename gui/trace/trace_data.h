@@ -3,11 +3,14 @@
 // nothing.
 #pragma once
 
+#include "analysis/engine/correction/corrected_times.h"
+
 #include <QHash>
 #include <QString>
 #include <QStringList>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -197,12 +200,20 @@ struct Curve {
 // The point at `ns`, and what is known of the pixel that ends there; nullptr: nothing.
 [[nodiscard]] const CurvePoint* pointAt(const Curve& curve, std::int64_t ns);
 
+// A part of a track in which recording took time.
+struct RecordingCost {
+  std::int64_t startNs = 0;
+  std::int64_t endNs = 0;
+  double share = 0;  // of the part that is the cost, in (0, 1]
+};
+
 // The blocks of one track in a time range, ordered by row and then by start; for a counter its
 // curve.
 struct TrackBlocks {
   int track = 0;  // index in Skeleton::tracks
   std::vector<Block> blocks;
   Curve curve{};
+  std::vector<RecordingCost> costs{};  // by time; empty if the request has no correction
 };
 
 // A request for the blocks of a timeline window.
@@ -211,6 +222,8 @@ struct WindowRequest {
   std::int64_t endNs = 0;
   double nsPerPixel = 1.0;
   std::vector<int> tracks;
+  // For threads and streams; nullptr: times are as recorded.
+  std::shared_ptr<const engine::correction::CorrectedTimes> correction{};
 };
 
 struct WindowReply {
@@ -279,7 +292,7 @@ struct SpanRow {
   QString name;
   Kind kind = Kind::Range;
   std::int64_t count = 0;
-  std::int64_t totalNs = 0;  // clipped to the span
+  std::int64_t totalNs = 0;  // clipped to the span; with a correction without the cost of recording
   std::int64_t maxNs = 0;
   std::int64_t bytes = 0;
 };

@@ -1,14 +1,33 @@
 #include "gui/trace/trace_reader.h"
 
+#include "analysis/engine/correction/cost_spans.h"
 #include "analysis/model/words.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/reader_details.h"
 #include "gui/trace/reader_skeleton.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace sonde::gui {
+namespace {
+
+std::vector<RecordingCost> costsOf(const engine::correction::Timeline& times,
+                                   const HostClock& clock,
+                                   const WindowRequest& request) {
+  std::vector<RecordingCost> costs;
+  for (const engine::correction::CostSpan& span :
+       engine::correction::costSpans(times,
+                                     clock.toHost(request.beginNs),
+                                     clock.toHost(request.endNs),
+                                     std::max<std::int64_t>(std::llround(request.nsPerPixel), 1)))
+    costs.push_back({clock.toJob(span.beginNs), clock.toJob(span.endNs), span.share});
+  return costs;
+}
+
+}  // namespace
+
 Result<Skeleton> TraceReader::open(const QStringList& paths, const OpeningWatch& watch) {
   SONDE_TRY_ASSIGN(auto opened, openForViewing(paths, watch));
   SONDE_TRY_ASSIGN(auto read, readSkeleton(opened.database));
@@ -34,6 +53,17 @@ Result<Skeleton> TraceReader::open(const QStringList& paths, const OpeningWatch&
 const HostClock& TraceReader::clockOf(int track) const {
   const int process = skeleton_.tracks.at(static_cast<std::size_t>(track)).process;
   return clocks_.at(static_cast<std::size_t>(process));
+}
+
+const engine::correction::Timeline& TraceReader::timesOf(int track,
+                                                         const WindowRequest& request) const {
+  static const engine::correction::Timeline kAsRecorded;
+  const TrackInfo& info = skeleton_.tracks.at(static_cast<std::size_t>(track));
+  if (request.correction != nullptr && info.owner == Owner::Thread)
+    return request.correction->timesOfThread(info.id);
+  if (request.correction != nullptr && info.owner == Owner::Stream)
+    return request.correction->timesOfStream(info.id);
+  return kAsRecorded;
 }
 
 int TraceReader::trackOf(Owner owner, std::int64_t id) const {
@@ -116,6 +146,7 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request,
     }
     SONDE_TRY(
         readTrack(query, at, request, [&](const Block& block) { blocks.blocks.push_back(block); }));
+    blocks.costs = costsOf(timesOf(at, request), clockOf(at), request);
     if (track.owner != Owner::Thread)  // packed rows come mixed
       std::stable_sort(blocks.blocks.begin(),
                        blocks.blocks.end(),

@@ -99,6 +99,9 @@ class TraceReader {
   Result<bool> isCollective(std::uint32_t nameId);
   Result<QString> text(std::uint32_t stringId);
   [[nodiscard]] const HostClock& clockOf(int track) const;
+  // The request's correction of a track; one without knots: its times stay.
+  [[nodiscard]] const engine::correction::Timeline& timesOf(int track,
+                                                            const WindowRequest& request) const;
   [[nodiscard]] int trackOf(Owner owner, std::int64_t id) const;
   [[nodiscard]] store::Database& database() { return trace_->database; }
 

@@ -41,6 +41,7 @@ void TimelineView::connectModels() {
     updateHover(mouse_);
     viewport()->update();
   });
+  connect(&models_.times, &TimeBasis::correctionChanged, this, &TimelineView::request);
   connect(&models_.selection, &Selection::changed, this, repaint);
   connect(&models_.selection, &Selection::detailsChanged, this, repaint);
   connect(&models_.search, &NameSearch::textChanged, this, repaint);

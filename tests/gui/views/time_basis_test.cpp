@@ -12,6 +12,8 @@
 #include <QLabel>
 #include <QTreeView>
 
+#include <algorithm>
+
 namespace sonde::gui {
 namespace {
 
@@ -130,6 +132,50 @@ TEST_F(TimeBasisTest, TheDetailsSayHowMuchOfAnEventWasSondes) {
   EXPECT_EQ(detail("Sonde's own"), QString());
   toggle();
   EXPECT_EQ(detail("Sonde's own"), formatDuration(kInside));
+}
+
+// The first inner event lasts from 3 to 7 ms. The cost before it and that inside the outer one lie
+// between their begins, that inside is spread over it, and that behind it over the 6 ms until the
+// next one, with the cost before that.
+TEST_F(TimeBasisTest, TheTimelineShowsWhereTheCostLies) {
+  openCosts();
+  const std::int64_t begin = 1'000 * kMs;
+  const std::int64_t end = 1'010 * kMs;
+  window_.models().view.change(&Viewport::show, begin, end, 0.0);
+  settle();
+  double costNs = 0;
+  for (const RecordingCost& cost : *window_.models().timeline.costs(0))
+    costNs += cost.share *
+              double(std::max(std::min(cost.endNs, end) - std::max(cost.startNs, begin), 0l));
+  const double rounding = double(end - begin) / 64;
+  EXPECT_NEAR(costNs, (1.0 * kMs + kInside) + kInside + 0.75 * kMs, rounding);
+  const QPoint inner = middleOf(0, "inner") + QPoint(0, 5);
+  const QColor corrected = pixel(inner);
+  toggle();
+  const QColor raw = pixel(inner);
+  EXPECT_TRUE(window_.models().timeline.costs(0)->empty());
+  EXPECT_LT(raw.lightnessF(), corrected.lightnessF());
+  toggle();
+  EXPECT_EQ(pixel(inner), corrected);
+}
+
+TEST_F(TimeBasisTest, TheTotalsOfTheSelectedSpanHaveTheTimesThatWereChosen) {
+  openCosts();
+  const auto inner = [&] {
+    settle();
+    for (const SpanRow& row : window_.models().totals.rows())
+      if (row.name == QLatin1String("inner"))
+        return row;
+    return SpanRow();
+  };
+  // Two whole ones, and three quarters of a third, with as much of its cost.
+  window_.models().view.setArea(Area{{1'004 * kMs, 1'030 * kMs}, {}});
+  EXPECT_EQ(inner().count, 3);
+  EXPECT_EQ(inner().totalNs, 3 * kLength - kMs - 11 * kInside / 4);
+  EXPECT_EQ(inner().maxNs, kLength - kInside);
+  toggle();
+  EXPECT_EQ(inner().totalNs, 3 * kLength - kMs);
+  EXPECT_EQ(inner().maxNs, kLength);
 }
 
 TEST_F(TimeBasisTest, WithoutKnownCostsTheActionSaysWhatToRun) {
