@@ -29,7 +29,7 @@ DetailsDocks::DetailsDocks(QMainWindow& window, TraceModels& models)
     if (models_.selection.ref())
       return;
     details_.clear();
-    detailsDock_->hide();
+    showDocks();
   });
   connect(&models.correction, &EventCorrection::changed, this, [this] {
     if (models_.selection.details())
@@ -75,15 +75,21 @@ void DetailsDocks::buildTotals(QMainWindow& window) {
 
 void DetailsDocks::showDetails() {
   fillDetails();
-  if (isWanted_)
-    open(*detailsDock_, kDetailsWidth, Qt::Horizontal);
+  showDocks();
+}
+
+void DetailsDocks::showDocks() {
+  show(*detailsDock_, models_.selection.details().has_value(), kDetailsWidth, Qt::Horizontal);
+  show(*totalsDock_, !models_.totals.rows().empty(), kTotalsHeight, Qt::Vertical);
 }
 
 // A hidden dock has no size, so that it gets its first one when it is first shown.
-void DetailsDocks::open(QDockWidget& dock, int size, Qt::Orientation orientation) {
-  dock.show();
-  if (!sized_.contains(&dock))
-    window_.resizeDocks({&dock}, {size}, orientation);
+void DetailsDocks::show(QDockWidget& dock, bool hasContent, int size, Qt::Orientation orientation) {
+  const bool isShown = hasContent && isWanted_ && isTimelineShown_;
+  dock.setVisible(isShown);
+  if (!isShown || sized_.contains(&dock))
+    return;
+  window_.resizeDocks({&dock}, {size}, orientation);
   sized_.insert(&dock);
 }
 
@@ -99,25 +105,26 @@ void DetailsDocks::fillDetails() {
 }
 
 void DetailsDocks::showTotals() {
+  showDocks();
   const auto& area = models_.view.area();
-  if (!area || models_.totals.rows().empty()) {
-    totalsDock_->hide();
+  if (!area)
     return;
-  }
   totals_.show(models_.totals.rows(), area->span.durNs());
   totalsTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
   QString title = tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs()));
   if (models_.times.correction() != nullptr)
     title += tr("  ·  corrected times");
   totalsDock_->setWindowTitle(title);
-  if (isWanted_)
-    open(*totalsDock_, kTotalsHeight, Qt::Vertical);
 }
 
 void DetailsDocks::toggle() {
   isWanted_ = !isWanted_;
-  detailsDock_->setVisible(isWanted_ && models_.selection.details().has_value());
-  totalsDock_->setVisible(isWanted_ && !models_.totals.rows().empty());
+  showDocks();
+}
+
+void DetailsDocks::setTimelineShown(bool isShown) {
+  isTimelineShown_ = isShown;
+  showDocks();
 }
 
 void DetailsDocks::clear() {

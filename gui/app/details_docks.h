@@ -1,6 +1,6 @@
 // The docks beside the views: the details of the selected event, and the totals of the selected
-// span. They come with a selection, unless the user has hidden them. Main thread; a part of the
-// window.
+// span. They come with a selection while the timeline is in sight, unless the user has hidden them.
+// Main thread; a part of the window.
 #pragma once
 
 #include "gui/models/details_model.h"
@@ -26,6 +26,7 @@ class DetailsDocks : public QObject {
 
   // Shows or hides both.
   void toggle();
+  void setTimelineShown(bool isShown);
 
  private:
   void buildDetails(QMainWindow& window);
@@ -34,7 +35,8 @@ class DetailsDocks : public QObject {
   void fillDetails();
   void showTotals();
   void clear();
-  void open(QDockWidget& dock, int size, Qt::Orientation orientation);
+  void showDocks();
+  void show(QDockWidget& dock, bool hasContent, int size, Qt::Orientation orientation);
 
   QMainWindow& window_;
   TraceModels& models_;
@@ -45,6 +47,7 @@ class DetailsDocks : public QObject {
   QTreeView* detailsTree_ = nullptr;
   QTableView* totalsTable_ = nullptr;
   bool isWanted_ = true;
+  bool isTimelineShown_ = true;
   QSet<const QDockWidget*> sized_;  // have been shown
 };
 

@@ -32,6 +32,10 @@ MainWindow::MainWindow() {
   buildViews();
   buildStatusBar();
   details_ = new DetailsDocks(*this, models_);
+  connect(views_.value(QStringLiteral("timeline")),
+          &QDockWidget::visibilityChanged,
+          details_,
+          &DetailsDocks::setTimelineShown);
   session_ = new Session(*this);
   files_ = new FileActions(*this);
   files_->buildWelcome();

@@ -62,6 +62,19 @@ TEST_F(TimelineViewTest, ClickShowsDetailsAndEscapeClears) {
   EXPECT_FALSE(dock->isVisible());
 }
 
+TEST_F(TimelineViewTest, OtherViewsHaveTheRoomOfTheDetails) {
+  openTraining();
+  click(middleOf(0, "backward"));
+  auto* dock = window_.findChild<QDockWidget*>("details");
+  ASSERT_TRUE(dock->isVisible());
+  window_.showView(QStringLiteral("breakdown"));
+  settle();
+  EXPECT_FALSE(dock->isVisible());
+  window_.showView(QStringLiteral("timeline"));
+  settle();
+  EXPECT_TRUE(dock->isVisible());
+}
+
 TEST_F(TimelineViewTest, PeriodAndCommaStepAlongTheRow) {
   openTraining();
   click(middleOf(0, "backward"));
