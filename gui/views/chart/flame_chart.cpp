@@ -192,7 +192,6 @@ void FlameChart::choose(Node node) {
     back();
   else
     zoomTo(node);
-  emit chosen(node);
 }
 
 void FlameChart::mousePressEvent(QMouseEvent* event) {

@@ -59,8 +59,6 @@ class FlameChart : public QAbstractScrollArea {
   [[nodiscard]] QString textOf(Node node) const;
 
  signals:
-  // A click on a frame, or Enter.
-  void chosen(sonde::engine::callpaths::CallNode node);
   // The current frame is another one.
   void currentChanged(sonde::engine::callpaths::CallNode node);
   void menuWanted(sonde::engine::callpaths::CallNode node, const QPoint& globalPos);

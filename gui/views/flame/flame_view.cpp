@@ -121,14 +121,10 @@ void FlameView::connectParts() {
     const auto& before = models().view.area();
     models().view.setArea(Area{span, before ? before->tracks : std::vector<int>()});
   });
-  connect(chart_, &FlameChart::chosen, this, &FlameView::focusName);
   connect(chart_, &FlameChart::currentChanged, this, &FlameView::showCurrent);
   connect(chart_, &FlameChart::menuWanted, this, &FlameView::openMenu);
   connect(calls_, &CallPane::currentChanged, chart_, &FlameChart::setCurrent);
-  connect(calls_, &CallPane::zoomWanted, this, [this](Node node) {
-    chart_->zoomTo(node);
-    focusName(node);
-  });
+  connect(calls_, &CallPane::zoomWanted, chart_, &FlameChart::zoomTo);
   connect(calls_, &CallPane::menuWanted, this, &FlameView::openMenu);
   connect(calls_, &CallPane::placeWanted, this, &FlameView::placeWanted);
   followTime();
@@ -290,9 +286,9 @@ QString FlameView::nameOf(Node node) const {
 }
 
 // The name that the user looks at, for all views.
-void FlameView::focusName(Node node) {
+void FlameView::focusName(const QString& name) {
   Focus::Part part = models().focus.part();
-  part.name = nameOf(node);
+  part.name = name;
   models().focus.set(std::move(part));
 }
 
@@ -311,6 +307,7 @@ void FlameView::fillMenu(QMenu& menu, Node node) {
     calls_->chooseName(name);
     calls_->showNeighbours();
   });
+  menu.addAction(tr("Show only this in all views"), this, [this, name] { focusName(name); });
   menu.addAction(tr("Mark the name"), this, [this, name] { search(name); });
   menu.addAction(
       tr("Copy the name"), this, [name] { QGuiApplication::clipboard()->setText(name); });

@@ -61,7 +61,7 @@ class FlameView : public Panel {
   void showMarked();
   void showCurrent(Node node);
   void follow();
-  void focusName(Node node);
+  void focusName(const QString& name);
   void openMenu(Node node, const QPoint& globalPos);
   [[nodiscard]] QString nameOf(Node node) const;
 

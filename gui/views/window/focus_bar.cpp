@@ -3,6 +3,7 @@
 #include "gui/trace/time_format.h"
 
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QTimer>
 #include <QToolButton>
@@ -16,12 +17,25 @@ constexpr int kTypingMs = 250;
 constexpr int kMostLetters = 28;
 constexpr std::int64_t kTimeParts = 100;  // of a span: the resolution of its ends
 
+// In the colours of a selection: something is left out of the views.
+QPalette limiting(QPalette palette) {
+  const QColor fill = palette.color(QPalette::Highlight);
+  const QColor text = palette.color(QPalette::HighlightedText);
+  for (const auto role : {QPalette::Button, QPalette::Base})
+    palette.setColor(role, fill);
+  for (const auto role : {QPalette::ButtonText, QPalette::Text})
+    palette.setColor(role, text);
+  return palette;
+}
+
 }  // namespace
 
 FocusBar::FocusBar(TraceModels& models, QWidget* parent)
     : QWidget(parent), models_(models), focus_(models.focus) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(4, 0, 4, 0);
+  only_ = new QLabel(tr("Showing only"));
+  only_->setToolTip(tr("All views are limited to this. Ctrl + Shift + L shows all again"));
   time_ = buttonOf(&FocusBar::clearTime);
   time_->setObjectName(QStringLiteral("selectedTime"));
   time_->setToolTip(tr("Views show only the selected span. Click: show all time again"));
@@ -38,6 +52,7 @@ FocusBar::FocusBar(TraceModels& models, QWidget* parent)
   typing_ = new QTimer(this);
   typing_->setSingleShot(true);
   typing_->setInterval(kTypingMs);
+  layout->addWidget(only_);
   layout->addWidget(time_);
   layout->addWidget(rank_);
   layout->addWidget(operation_);
@@ -54,7 +69,7 @@ FocusBar::FocusBar(TraceModels& models, QWidget* parent)
 
 QToolButton* FocusBar::buttonOf(void (FocusBar::*clear)()) {
   auto* button = new QToolButton;
-  button->setToolTip(tr("Click: show all again"));
+  button->setToolTip(tr("Views show only this. Click: show all again"));
   connect(button, &QToolButton::clicked, this, clear);
   return button;
 }
@@ -77,6 +92,15 @@ QString FocusBar::timeText() const {
 void FocusBar::showTime() {
   time_->setVisible(models_.view.area().has_value());
   time_->setText(tr("%1  ×").arg(timeText()));
+  emphasise();
+}
+
+// Whoever sees rows or bars missing finds the reason here.
+void FocusBar::emphasise() {
+  only_->setVisible(models_.view.area() || !focus_.part().isAll());
+  for (QToolButton* button : {time_, rank_, operation_})
+    button->setPalette(limiting(palette()));
+  name_->setPalette(focus_.part().name.isEmpty() ? palette() : limiting(palette()));
 }
 
 void FocusBar::clearTime() {
@@ -111,6 +135,7 @@ void FocusBar::show() {
       part.operation, Qt::ElideMiddle, kMostLetters * fontMetrics().averageCharWidth())));
   if (!typing_->isActive() && name_->text() != part.name)
     name_->setText(part.name);
+  emphasise();
 }
 
 }  // namespace sonde::gui

@@ -6,6 +6,7 @@
 
 #include <QWidget>
 
+class QLabel;
 class QLineEdit;
 class QTimer;
 class QToolButton;
@@ -26,6 +27,7 @@ class FocusBar : public QWidget {
 
  private:
   QToolButton* buttonOf(void (FocusBar::*clear)());
+  void emphasise();
   void clearTime();
   void clearRank();
   void clearOperation();
@@ -35,6 +37,7 @@ class FocusBar : public QWidget {
 
   TraceModels& models_;
   Focus& focus_;
+  QLabel* only_ = nullptr;
   QToolButton* time_ = nullptr;
   QToolButton* rank_ = nullptr;
   QToolButton* operation_ = nullptr;

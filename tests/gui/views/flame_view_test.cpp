@@ -112,13 +112,13 @@ TEST_F(FlameViewTest, OfAnAreaOnAllThreadsAreNotLimitedToThreads) {
   EXPECT_FALSE(view().limits().contains("thread")) << view().limits().toStdString();
 }
 
-TEST_F(FlameViewTest, AClickZoomsAndFocusesTheNameAndKeysGoBack) {
+TEST_F(FlameViewTest, AClickZoomsAndKeysGoBack) {
   const CallNode forward = nodeOf("DistributedDataParallel.forward");
   EXPECT_LT(chart().rectOf(forward).width(), chart().viewport()->width() / 2);
   clickFrame(forward);
   EXPECT_EQ(chart().zoomed(), forward);
   EXPECT_EQ(chart().rectOf(forward).width(), chart().viewport()->width());
-  EXPECT_EQ(window_.models().focus.part().name, "DistributedDataParallel.forward");
+  EXPECT_TRUE(window_.models().focus.part().isAll());
   EXPECT_EQ(view().calls().name(), "DistributedDataParallel.forward");
   clickFrame(nodeOf("layer2"));
   QTest::keyClick(&chart(), Qt::Key_Backspace);
