@@ -17,6 +17,8 @@
 namespace sonde::engine::breakdown {
 namespace {
 
+using KindsById = std::unordered_map<std::uint32_t, model::SliceKind>;
+
 class Naming {
  public:
   explicit Naming(const store::Database& trace) : trace_(trace) {}
@@ -40,6 +42,15 @@ class Naming {
       group.resource = resourceOf(key.categories);
     std::sort(group.categories.begin(), group.categories.end());
     return group;
+  }
+
+  // By text, of the names so far.
+  std::map<std::string, model::SliceKind> kindsOf(const KindsById& kinds) const {
+    std::map<std::string, model::SliceKind> result;
+    for (const auto& [id, text] : names_)
+      if (const auto kind = kinds.find(id); kind != kinds.end())
+        result.emplace(text, kind->second);
+    return result;
   }
 
  private:
@@ -145,11 +156,16 @@ std::string_view word(Resource resource) noexcept {
 namespace {
 
 // Reads the events once. Holds the timelines of only one cause of error at a time.
-Result<Passes> passesOf(const store::Database& trace, const Options& options, Breakdown& into) {
+Result<Passes> passesOf(const store::Database& trace,
+                        const Options& options,
+                        KindsById& kinds,
+                        Breakdown& into) {
   using Error = correction::Correction::Error;
   const Dimensions& by = options.by;
   SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, {by.phase, by.operation, by.module}));
   into.endsUnknown = events.endsUnknown;
+  for (const ProcessEvents& process : events.processes)
+    kinds.insert(process.scopes.kinds().begin(), process.scopes.kinds().end());
   if (options.within)
     SONDE_TRY(limitTo(trace, *options.within, events));
   if (by.iteration && !options.byIterationRow)
@@ -185,7 +201,8 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
 
 Result<Breakdown> breakDown(const store::Database& trace, const Options& options) {
   Breakdown result;
-  SONDE_TRY_ASSIGN(const Passes passes, passesOf(trace, options, result));
+  KindsById kinds;
+  SONDE_TRY_ASSIGN(const Passes passes, passesOf(trace, options, kinds, result));
   const Sums& best = bestOf(passes);
   result.negative = best.negative;
   result.maskedNs = best.maskedNs;
@@ -194,6 +211,7 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   Naming naming(trace);
   SONDE_TRY(addRows(passes, options.by, naming, result));
   SONDE_TRY(addEntered(best.entered, options.by, naming, result));
+  result.kinds = naming.kindsOf(kinds);
   if (result.rawTotalNs == 0 && result.maskedNs > 0)
     return Error{ErrorCode::NotFound,
                  "nothing is left to break down: in all iterations probes were off, recording was "

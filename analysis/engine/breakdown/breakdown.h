@@ -12,6 +12,7 @@
 
 #include "analysis/engine/correction/corrected_times.h"
 #include "analysis/engine/intervals/intervals.h"
+#include "analysis/model/words.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -119,7 +120,9 @@ struct Breakdown {
   std::vector<Entered> entered;  // likewise, then the most frequent first
   std::vector<ProcessTotal> processes;
   std::map<std::int64_t, ThreadName> threads;  // by id
-  std::int64_t totalNs = 0;                    // of the rows
+  // The kind of the first phase, operation or module with the name, for those of the rows.
+  std::map<std::string, model::SliceKind> kinds;
+  std::int64_t totalNs = 0;  // of the rows
   std::int64_t rawTotalNs = 0;
   std::int64_t maskedNs = 0;  // of iterations that were recorded in part; they are left out
   std::optional<RepeatedNumbers> repeated;  // for rows by iteration; unset: no number repeats

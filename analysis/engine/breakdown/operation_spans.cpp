@@ -26,6 +26,11 @@ void addSpans(const Tracks& tracks, std::vector<Span>& into) {
 
 }  // namespace
 
+std::optional<model::SliceKind> ProcessOperations::kindOf(std::uint32_t operation) const {
+  const auto found = scopes_.kinds().find(operation);
+  return found == scopes_.kinds().end() ? std::nullopt : std::optional(found->second);
+}
+
 std::uint32_t ProcessOperations::operationOf(std::int64_t scopeId) {
   if (scopeId <= 0 || scopeId > std::numeric_limits<std::uint32_t>::max())
     return 0;

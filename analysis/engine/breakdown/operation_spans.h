@@ -8,6 +8,7 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sonde::engine::breakdown {
@@ -22,6 +23,8 @@ class ProcessOperations {
   // The spans of all threads, one thread after the other; the label is the operation. Waiting
   // outside of annotations does not count.
   const std::vector<Span>& spans() const noexcept { return spans_; }
+  // The kind of the first slice with this name; unset: no operation has it.
+  std::optional<model::SliceKind> kindOf(std::uint32_t operation) const;
   // The operation that this slice is; else the innermost one around it.
   std::uint32_t operationOf(std::int64_t scopeId);
 

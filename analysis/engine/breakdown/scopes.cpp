@@ -21,8 +21,18 @@ bool isOperation(SliceKind kind) noexcept {
   }
 }
 
+namespace {
+
+bool isDistinguished(SliceKind kind) noexcept {
+  return kind == SliceKind::Phase || kind == SliceKind::Module || isOperation(kind);
+}
+
+}  // namespace
+
 void Scopes::add(const Scope& scope) {
   entries_.push_back({scope.id, scope.scopeId, scope.nameId, scope.kind, Entry::State::New});
+  if (isDistinguished(scope.kind))
+    kinds_.try_emplace(scope.nameId, scope.kind);
 }
 
 // Consecutive lookups are mostly close together: the search widens from the last result.

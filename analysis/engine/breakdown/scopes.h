@@ -39,6 +39,10 @@ class Scopes {
   // The names of the scope with this id; all 0 if it does not exist. A chain of scopes that leads
   // back to itself, possible in a damaged file, ends there.
   ScopeNames of(std::uint32_t id);
+  // By name: of the first phase, operation or module that has it.
+  const std::unordered_map<std::uint32_t, model::SliceKind>& kinds() const noexcept {
+    return kinds_;
+  }
   // Whether it is in any phase, operation or module, distinguished or not.
   bool isInScope(std::uint32_t id);
 
@@ -56,6 +60,7 @@ class Scopes {
 
   ScopeDimensions dimensions_;
   std::vector<Entry> entries_;
+  std::unordered_map<std::uint32_t, model::SliceKind> kinds_;
   std::vector<ScopeNames> names_ = {ScopeNames{}};
   std::unordered_map<ScopeNames, std::uint32_t, ScopeNamesHash> placeOfNames_;
   std::size_t lastFound_ = 0;

@@ -13,9 +13,16 @@ CallTreeBuilder::CallTreeBuilder() : nodes_(1) {
 CallName CallTreeBuilder::nameOf(std::string_view text) {
   const auto [at, isNew] =
       names_.try_emplace(std::string(text), static_cast<CallName>(texts_.size()));
-  if (isNew)
+  if (isNew) {
     texts_.emplace_back(text);
+    kinds_.emplace_back();
+  }
   return at->second;
+}
+
+void CallTreeBuilder::setKind(CallName name, model::SliceKind kind) {
+  if (!kinds_[name])
+    kinds_[name] = kind;
 }
 
 CallNode CallTreeBuilder::child(CallNode parent, CallName name) {
@@ -71,6 +78,7 @@ CallTree CallTreeBuilder::finish(Given given) && {
   sumUp(given);
   CallTree tree = numbered();
   tree.tables = std::move(tables);
+  tree.kinds = std::move(kinds_);
   return tree;
 }
 

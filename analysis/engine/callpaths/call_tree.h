@@ -2,8 +2,11 @@
 // makes it; then a plain value, for any thread.
 #pragma once
 
+#include "analysis/model/words.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,6 +47,8 @@ struct CallTree {
   // By name.
   std::vector<std::string> texts;
   std::vector<Instance::Table> tables;  // of its events; None: it only groups others, or samples
+  // The kind of its first slice; Collective: kernels that communicate; unset: neither.
+  std::vector<std::optional<model::SliceKind>> kinds;
 
   [[nodiscard]] std::size_t size() const noexcept { return parents.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() <= 1; }
@@ -58,6 +63,8 @@ class CallTreeBuilder {
   CallTreeBuilder();
 
   CallName nameOf(std::string_view text);
+  // The first kind of a name counts.
+  void setKind(CallName name, model::SliceKind kind);
   // The path `name` below `parent`. Equal paths have equal nodes.
   CallNode child(CallNode parent, CallName name);
   [[nodiscard]] CallNode parentOf(CallNode node) const { return nodes_[node].parent; }
@@ -87,6 +94,7 @@ class CallTreeBuilder {
 
   std::vector<Node> nodes_;
   std::vector<std::string> texts_;
+  std::vector<std::optional<model::SliceKind>> kinds_;  // by name
   std::unordered_map<std::string, CallName> names_;
   std::unordered_map<std::uint64_t, CallNode> children_;  // by parent and name
   // By node, once summed up.

@@ -60,6 +60,7 @@ CallTree inverted(const CallTree& tree) {
   }
   CallTree result = std::move(builder).finish(CallTreeBuilder::Given::Selves);
   result.tables = tree.tables;  // names have the same numbers
+  result.kinds = tree.kinds;
   return result;
 }
 

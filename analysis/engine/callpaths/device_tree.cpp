@@ -1,5 +1,6 @@
 #include "analysis/engine/callpaths/launched_work.h"
 #include "analysis/engine/callpaths/path_trees.h"
+#include "analysis/store/communication_kernels.h"
 
 #include <algorithm>
 #include <utility>
@@ -56,6 +57,14 @@ Result<std::optional<metrics::Interval>> launchRange(const WorkReader& work,
   return std::optional<metrics::Interval>(range);
 }
 
+Result<void> markCollectives(const store::Database& trace, CallTree& tree) {
+  SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(trace));
+  for (CallName name = 0; name < tree.texts.size(); ++name)
+    if (tree.tables[name] == Instance::Table::Kernel && communication.holds(tree.texts[name]))
+      tree.kinds[name] = model::SliceKind::Collective;
+  return {};
+}
+
 std::int64_t clippedWorkNs(const Instance& event, const std::optional<metrics::Interval>& range) {
   return range ? std::min(event.endNs, range->end) - std::max(event.beginNs, range->begin)
                : event.durNs();
@@ -90,7 +99,9 @@ Result<CallTree> deviceTree(const store::Database& trace, const PathFilter& filt
     return {};
   };
   SONDE_TRY(work.visit(filter.range, add));
-  return std::move(builder).finish(CallTreeBuilder::Given::Selves);
+  CallTree tree = std::move(builder).finish(CallTreeBuilder::Given::Selves);
+  SONDE_TRY(markCollectives(trace, tree));
+  return tree;
 }
 
 }  // namespace sonde::engine::callpaths

@@ -54,6 +54,12 @@ StackClock stackClockOf(PathSource source) {
   }
 }
 
+Result<CallName> NamesById::of(const PathSlice& slice) {
+  SONDE_TRY_ASSIGN(const CallName name, of(slice.name, slice.kind == model::SliceKind::Iteration));
+  builder_.setKind(name, slice.kind);
+  return name;
+}
+
 Result<CallName> NamesById::of(std::int64_t id, bool isIteration) {
   std::unordered_map<std::int64_t, CallName>& names = isIteration ? iterations_ : known_;
   if (const auto known = names.find(id); known != names.end())

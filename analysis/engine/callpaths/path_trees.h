@@ -24,9 +24,8 @@ class NamesById {
  public:
   NamesById(const store::Database& trace, CallTreeBuilder& builder)
       : trace_(trace), builder_(builder) {}
-  Result<CallName> of(const PathSlice& slice) {
-    return of(slice.name, slice.kind == model::SliceKind::Iteration);
-  }
+  // Also sets the kind of the name.
+  Result<CallName> of(const PathSlice& slice);
   Result<CallName> of(std::int64_t id, bool isIteration = false);
 
  private:

@@ -78,8 +78,7 @@ class SpanReader {
   Result<void> addRank(const RankProcess& rank, breakdown::ProcessOperations& operations) {
     beginLane({rank.name, rank.rank});
     for (const breakdown::Span& span : operations.spans()) {
-      SONDE_TRY_ASSIGN(const std::string operation, text(span.label));
-      add(operation, {}, span.begin, span.end);
+      SONDE_TRY(add(operations, span.label, {}, span.begin, span.end));
     }
     endLane();
     beginLane({fmt::format("{}, devices", rank.name), rank.rank});
@@ -103,11 +102,12 @@ class SpanReader {
             window_.second,
             window_.first),
         [&](const Statement& row) -> Result<void> {
-          SONDE_TRY_ASSIGN(const std::string operation,
-                           text(operations.operationOf(row.integer(3))));
           SONDE_TRY_ASSIGN(const std::string name, text(row.integer(2)));
-          add(operation, name, row.integer(0), row.integer(0) + row.integer(1));
-          return {};
+          return add(operations,
+                     operations.operationOf(row.integer(3)),
+                     name,
+                     row.integer(0),
+                     row.integer(0) + row.integer(1));
         });
   }
 
@@ -115,15 +115,23 @@ class SpanReader {
     found_.lanes.push_back(std::move(lane));
     laneBegin_ = found_.spans.size();
   }
-  void add(const std::string& operation,
-           const std::string& name,
-           std::int64_t beginNs,
-           std::int64_t endNs) {
+  Result<void> add(const breakdown::ProcessOperations& operations,
+                   std::uint32_t operation,
+                   const std::string& name,
+                   std::int64_t beginNs,
+                   std::int64_t endNs) {
     const std::int64_t begin = std::max(beginNs, window_.first);
     const std::int64_t end = std::min(endNs, window_.second);
-    if (begin < end)
-      found_.spans.push_back(
-          {found_.lanes.size() - 1, operation, name, begin + shiftNs_, end + shiftNs_});
+    if (begin >= end)
+      return {};
+    SONDE_TRY_ASSIGN(const std::string operationName, text(operation));
+    found_.spans.push_back({found_.lanes.size() - 1,
+                            operationName,
+                            operations.kindOf(operation),
+                            name,
+                            begin + shiftNs_,
+                            end + shiftNs_});
+    return {};
   }
   // Joins neighbours of one operation: a breakdown's spans also end where something else changes.
   void endLane() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/engine/diff/iteration_times.h"
+#include "analysis/model/words.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -24,8 +25,9 @@ Result<std::vector<IterationLength>> readIterationLengths(const store::Database&
 // Times count from the first rank's begin of the iteration, on the job's clock.
 struct OperationSpan {
   std::size_t lane = 0;
-  std::string operation;  // empty: outside of all
-  std::string name;       // of a kernel or copy; empty on the host
+  std::string operation;                 // empty: outside of all
+  std::optional<model::SliceKind> kind;  // of the operation; unset: outside of all
+  std::string name;                      // of a kernel or copy; empty on the host
   std::int64_t beginNs = 0;
   std::int64_t endNs = 0;
 };
