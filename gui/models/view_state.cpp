@@ -14,6 +14,13 @@ void ViewState::setViewport(const Viewport& viewport) {
   emit changed();
 }
 
+void ViewState::setColorBy(ColorBy colorBy) {
+  if (colorBy == colorBy_)
+    return;
+  colorBy_ = colorBy;
+  emit colorsChanged();
+}
+
 std::optional<engine::metrics::Interval> ViewState::selectedTime() const {
   if (!area_)
     return {};

@@ -24,6 +24,9 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
+// The colour of an event stands for its kind or its name.
+enum class ColorBy { Kind, Name };
+
 // A span of time on some tracks.
 struct Area {
   Span span;
@@ -66,13 +69,16 @@ class ViewState : public QObject {
   void mark(const Span& span, bool keep);
   // Keeps a mark with these words; without words it removes that of the span.
   void note(const Span& span, const QString& text);
+  void setColorBy(ColorBy colorBy);
+  [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
   void reset(const Viewport& viewport);
   // The trace has grown: keeps the marks, but not the area, whose tracks may be others. A window
   // that nobody has moved since reset() becomes `start`.
   void extend(const Viewport& start);
 
  signals:
-  void changed();      // also while the user drags an area
+  void changed();  // also while the user drags an area
+  void colorsChanged();
   void areaChanged();  // the area is another one than before, and the user has chosen it
 
  private:
@@ -81,6 +87,7 @@ class ViewState : public QObject {
   std::optional<Area> area_;
   std::optional<Area> announced_;  // by areaChanged()
   std::vector<Mark> marks_;
+  ColorBy colorBy_ = ColorBy::Kind;
 };
 
 }  // namespace sonde::gui

@@ -30,6 +30,10 @@ Kind kindOf(std::string_view word) {
   return word == model::word(model::CopyKind::Set) ? Kind::Set : Kind::Copy;
 }
 
+std::optional<Kind> kindOf(std::optional<model::SliceKind> kind) {
+  return kind ? std::optional(static_cast<Kind>(*kind)) : std::nullopt;
+}
+
 Kind kindOfSync(std::string_view word) {
   const auto kind = model::syncKindOf(word).value_or(model::SyncKind::Stream);
   return static_cast<Kind>(static_cast<int>(Kind::StreamSync) + static_cast<int>(kind) -

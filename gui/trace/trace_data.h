@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/engine/correction/corrected_times.h"
+#include "analysis/model/words.h"
 
 #include <QHash>
 #include <QString>
@@ -54,6 +55,7 @@ enum class Kind : std::uint8_t {
 inline constexpr Kind kLastKind = Kind::EventWait;
 // The kind for a word of `slice.kind`, `transfer.direction` or `copy.kind`, or for "kernel".
 [[nodiscard]] Kind kindOf(std::string_view word);
+[[nodiscard]] std::optional<Kind> kindOf(std::optional<model::SliceKind> kind);
 // The kind for a word of `sync.kind`.
 [[nodiscard]] Kind kindOfSync(std::string_view word);
 [[nodiscard]] QString wordOf(Kind kind);

@@ -93,9 +93,8 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
 }
 
 void SlicePainter::paintBlock(const Block& block, const QRectF& rect, const QString& name) {
-  QColor fill = context_.colorBy == ColorBy::Name && block.nameId != 0
-                    ? context_.theme.fill(name)
-                    : context_.theme.fill(block.kind, name);
+  const ColorBy by = block.nameId == 0 ? ColorBy::Kind : context_.colorBy;
+  QColor fill = context_.theme.fill(by, block.kind, name);
   if (block.count > 1 && block.durNs > 0) {
     // The opacity of a summed block shows its covered share.
     const double busy = static_cast<double>(block.busyNs) / static_cast<double>(block.durNs);

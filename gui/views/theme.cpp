@@ -172,6 +172,11 @@ QColor Theme::fill(const QString& name) const {
   return QColor::fromRgb(kByName.at(hashOf(name) % kByName.size()));
 }
 
+QColor Theme::fill(ColorBy by, std::optional<Kind> kind, const QString& name) const {
+  const bool isByName = !kind || (by == ColorBy::Name && !name.isEmpty());
+  return isByName ? fill(name) : fill(*kind, name);
+}
+
 QColor Theme::ofNumber(std::size_t number) {
   const std::size_t round = number / kByNumber.size() % kShades.size();
   const QColor color(kByNumber.at(number % kByNumber.size()));

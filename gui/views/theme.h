@@ -5,6 +5,7 @@
 // legend names them. A value; main thread.
 #pragma once
 
+#include "gui/models/view_state.h"
 #include "gui/trace/trace_data.h"
 
 #include <QColor>
@@ -12,11 +13,10 @@
 #include <QString>
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace sonde::gui {
-
-enum class ColorBy { Kind, Name };
 
 struct LegendEntry {
   QString label;
@@ -35,6 +35,8 @@ class Theme {
   [[nodiscard]] QColor fill(Kind kind, const QString& name) const;
   // A name has the same colour in every trace.
   [[nodiscard]] QColor fill(const QString& name) const;
+  // The colour of an event in every view. `kind` unset: not known, its name counts.
+  [[nodiscard]] QColor fill(ColorBy by, std::optional<Kind> kind, const QString& name) const;
   // For the parts and lines of a chart, by their number: 13 distinct colours, then shades of them.
   [[nodiscard]] static QColor ofNumber(std::size_t number);
   // `fill` over the background with opacity `share`.

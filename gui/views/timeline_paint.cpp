@@ -188,8 +188,13 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
     return;
   }
   const Viewport& shown = models_.view.viewport();
-  PaintContext context{
-      shown, theme_, colorBy_, skeleton.endNs, models_.selection.ref(), {}, models_.search.text()};
+  PaintContext context{shown,
+                       theme_,
+                       models_.view.colorBy(),
+                       skeleton.endNs,
+                       models_.selection.ref(),
+                       {},
+                       models_.search.text()};
   if (hover_)
     context.hovered = refOf(hover_->block);
   if (mouse_.x() >= labelWidth_)

@@ -59,8 +59,8 @@ void TimelinePanel::showMenu(const QPoint& at) {
 }
 
 void TimelinePanel::toggleColors() {
-  const bool byName = timeline_->colorBy() == ColorBy::Kind;
-  timeline_->setColorBy(byName ? ColorBy::Name : ColorBy::Kind);
+  const bool byName = models_.view.colorBy() == ColorBy::Kind;
+  models_.view.setColorBy(byName ? ColorBy::Name : ColorBy::Kind);
   legend_->setVisible(!byName);
 }
 

@@ -55,15 +55,11 @@ void TimelineView::connectModels() {
             showToolTip();
           });
   connect(&models_.path, &PathOverlay::changed, viewport(), qOverload<>(&QWidget::update));
+  connect(&models_.view, &ViewState::colorsChanged, viewport(), qOverload<>(&QWidget::update));
   connect(&models_.view, &ViewState::changed, this, [this] {
     request();
     viewport()->update();
   });
-}
-
-void TimelineView::setColorBy(ColorBy colorBy) {
-  colorBy_ = colorBy;
-  viewport()->update();
 }
 
 TimelineGeometry TimelineView::currentGeometry() const {

@@ -23,8 +23,6 @@ class TimelineView : public QAbstractScrollArea {
  public:
   explicit TimelineView(TraceModels& models, QWidget* parent = nullptr);
 
-  void setColorBy(ColorBy colorBy);
-  [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
   [[nodiscard]] int labelWidth() const { return labelWidth_; }
   [[nodiscard]] TimelineGeometry currentGeometry() const;
 
@@ -68,7 +66,6 @@ class TimelineView : public QAbstractScrollArea {
 
   TraceModels& models_;
   Theme theme_;
-  ColorBy colorBy_ = ColorBy::Kind;
   int labelWidth_ = 236;
   Drag drag_ = Drag::None;
   QPoint pressedAt_;

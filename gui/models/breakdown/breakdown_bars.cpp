@@ -123,6 +123,10 @@ QString labelOf(const Breakdown& rows, const Group& group, BreakdownBy by) {
   return {};
 }
 
+bool isScope(BreakdownBy by) {
+  return by == BreakdownBy::Phase || by == BreakdownBy::Operation || by == BreakdownBy::Module;
+}
+
 Place placeOf(const Breakdown& rows, const Group& group, BreakdownBy by) {
   Place place;
   if (by == BreakdownBy::Process)
@@ -177,6 +181,10 @@ Result<BreakdownBars> readBreakdown(const store::Database& trace, const Breakdow
   SONDE_TRY_ASSIGN(const Breakdown whole, readRows(trace, {request.bars}, request));
   SONDE_TRY_ASSIGN(const Breakdown rows, readRows(trace, {request.bars, request.parts}, request));
   BreakdownBars result;
+  for (const auto& [name, kind] : rows.kinds)
+    result.kinds.insert(qtext(name), static_cast<Kind>(kind));
+  if (isScope(request.parts))
+    result.outside = labelOf(rows, {}, request.parts);
   result.totalNs = whole.totalNs;
   result.isCorrected = whole.corrected;
   std::map<QString, std::size_t> barAt;

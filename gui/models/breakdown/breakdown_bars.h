@@ -7,7 +7,9 @@
 #include "base/result.h"
 #include "gui/models/place.h"
 #include "gui/models/table/value_table.h"
+#include "gui/trace/trace_data.h"
 
+#include <QHash>
 #include <QString>
 #include <QStringList>
 
@@ -41,6 +43,8 @@ struct BreakdownBar {
 
 struct BreakdownBars {
   QStringList parts;               // the largest first
+  QHash<QString, Kind> kinds;      // of the parts that are one phase, operation or module
+  QString outside;                 // the part outside of these; empty: parts are something else
   std::vector<BreakdownBar> bars;  // in the order of iterations or ranks, else the longest first
   std::int64_t totalNs = 0;
   bool isCorrected = false;

@@ -84,19 +84,22 @@ QString titleOf(const IterationName& iteration) {
                                          .arg(iteration.occurrence + 1);
 }
 
-std::vector<std::string> operationsOf(const ComparedLanes& lanes) {
+std::vector<ComparedOperation> operationsOf(const ComparedLanes& lanes) {
   std::map<std::string, std::int64_t> times;
+  std::map<std::string, std::optional<model::SliceKind>> kinds;
   for (const auto* run : {&lanes.before, &lanes.after})
     for (const diff::OperationSpan& span : run->spans)
-      if (!span.operation.empty())
+      if (!span.operation.empty()) {
         times[span.operation] += span.endNs - span.beginNs;
+        kinds.emplace(span.operation, span.kind);
+      }
   std::vector<std::pair<std::int64_t, std::string>> ordered;
   for (const auto& [operation, ns] : times)
     ordered.emplace_back(-ns, operation);
   std::sort(ordered.begin(), ordered.end());
-  std::vector<std::string> operations;
-  for (auto& [ns, operation] : ordered)
-    operations.push_back(std::move(operation));
+  std::vector<ComparedOperation> operations;
+  for (const auto& [ns, operation] : ordered)
+    operations.push_back({operation, kinds[operation]});
   return operations;
 }
 

@@ -34,7 +34,11 @@ struct ComparedLanes {
 // "iteration 12"; "iteration 12 (occurrence 2)" if the number came before.
 [[nodiscard]] QString titleOf(const engine::diff::IterationName& iteration);
 
+struct ComparedOperation {
+  std::string name;
+  std::optional<model::SliceKind> kind;
+};
 // The operations of both runs, those that took most time first.
-[[nodiscard]] std::vector<std::string> operationsOf(const ComparedLanes& lanes);
+[[nodiscard]] std::vector<ComparedOperation> operationsOf(const ComparedLanes& lanes);
 
 }  // namespace sonde::gui

@@ -17,6 +17,16 @@ namespace {
 constexpr std::size_t kMostBars = 400;
 constexpr qsizetype kMostParts = 12;  // with a colour of their own
 
+QColor partColor(const Theme& theme, ColorBy by, const BreakdownBars& bars, qsizetype part) {
+  const QString& label = bars.parts[part];
+  if (bars.outside.isEmpty())
+    return Theme::ofNumber(static_cast<std::size_t>(part));
+  if (label == bars.outside)
+    return theme.border;
+  const auto kind = bars.kinds.constFind(label);
+  return theme.fill(by, kind == bars.kinds.constEnd() ? std::nullopt : std::optional(*kind), label);
+}
+
 }  // namespace
 
 BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
@@ -52,6 +62,7 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
   connect(rows, &TablePanel::opened, this, &BreakdownView::placeWanted);
   connect(&models.focus, &Focus::changed, this, [this] { refresh(); });
   followTime();
+  connect(&models.view, &ViewState::colorsChanged, this, [this] { refresh(); });
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
 }
 
@@ -90,7 +101,8 @@ void BreakdownView::show(const BreakdownBars& bars) {
       drawn.parts.push_back({tr("others"), theme.border});
       break;
     }
-    drawn.parts.push_back({bars.parts[part], Theme::ofNumber(static_cast<std::size_t>(part))});
+    drawn.parts.push_back(
+        {bars.parts[part], partColor(theme, models().view.colorBy(), bars, part)});
   }
   for (const BreakdownBar& bar : bars.bars) {
     if (drawn.bars.size() == kMostBars)

@@ -33,6 +33,15 @@ double shareOf(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+// The kind of a name's events.
+std::optional<Kind> eventKind(const CallTree& tree, CallName name) {
+  if (tree.tables[name] == Instance::Table::Copy)
+    return Kind::Copy;
+  if (tree.tables[name] == Instance::Table::Kernel)
+    return tree.kinds[name] ? Kind::CollectiveKernel : Kind::Kernel;
+  return kindOf(tree.kinds[name]);
+}
+
 // Half of a short name is better than an ellipsis.
 QString fitting(const QString& text, double width, const QFontMetrics& metrics) {
   constexpr int kFewLetters = 6;
@@ -275,6 +284,11 @@ bool FlameChart::viewportEvent(QEvent* event) {
   return true;
 }
 
+void FlameChart::setColorBy(ColorBy colorBy) {
+  data_.colorBy = colorBy;
+  viewport()->update();
+}
+
 void FlameChart::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(viewport());
   painter.fillRect(viewport()->rect(), Theme(palette()).background);
@@ -302,9 +316,11 @@ void FlameChart::paintFrame(QPainter& painter, const Frame& frame, std::size_t r
   bool isMarked = marked_.empty();
   for (Node node = frame.node; node <= frame.last && !isMarked; ++node)
     isMarked = node != kRoot && marked_[tree.names[node]];
-  QColor fill = frame.node == kRoot ? theme.panelStrong
-                : isOne             ? theme.fill(nameOf(frame.node))
-                                    : theme.border;
+  QColor fill =
+      frame.node == kRoot ? theme.panelStrong
+      : isOne
+          ? theme.fill(data_.colorBy, eventKind(tree, tree.names[frame.node]), nameOf(frame.node))
+          : theme.border;
   if (!isMarked)
     fill = theme.faded(fill, kFaded);
   else if (tree.depths[frame.node] < tree.depths[zoomed_])

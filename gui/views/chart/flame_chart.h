@@ -8,6 +8,7 @@
 
 #include "analysis/engine/callpaths/call_tree.h"
 #include "gui/models/table/value_table.h"
+#include "gui/models/view_state.h"
 #include "gui/views/chart/flame_layout.h"
 
 #include <QAbstractScrollArea>
@@ -25,6 +26,7 @@ struct FlameData {
   ValueKind unit = ValueKind::Duration;
   QString rootName;
   QString eventName;  // of what is counted: "calls"
+  ColorBy colorBy = ColorBy::Kind;
   [[nodiscard]] bool isEmpty() const { return tree == nullptr || tree->empty(); }
 };
 
@@ -51,6 +53,7 @@ class FlameChart : public QAbstractScrollArea {
   void mark(const QString& text);
   // The share of the whole that marked frames have; 0: none is marked.
   [[nodiscard]] double markedShare() const { return markedShare_; }
+  void setColorBy(ColorBy colorBy);
   // Where a frame is drawn on the viewport; empty: it is not, or it shares a rectangle.
   [[nodiscard]] QRectF rectOf(Node node) const;
   // The number of rectangles that are drawn.

@@ -92,6 +92,7 @@ CompareView::CompareView(TraceModels& models) : Panel(models) {
   connect(rows_, &TablePanel::opened, this, &CompareView::placeWanted);
   connect(rows_, &TablePanel::currentRowChanged, this, &CompareView::highlight);
   connect(&models.focus, &Focus::changed, this, [this] { showLanes(true); });
+  connect(&models.view, &ViewState::colorsChanged, this, [this] { showLanes(true); });
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
 }
 
@@ -218,8 +219,8 @@ void CompareView::showLanes(bool keepRange) {
   const Theme theme(palette());
   LaneData shown;
   std::map<std::string, QColor> colors;
-  for (const std::string& operation : operationsOf(drawn_)) {
-    const QColor color = Theme::ofNumber(colors.size());
+  for (const auto& [operation, kind] : operationsOf(drawn_)) {
+    const QColor color = theme.fill(models().view.colorBy(), kindOf(kind), qtext(operation));
     colors.emplace(operation, color);
     if (shown.legend.size() < kMostLegend)
       shown.legend.emplace_back(qtext(operation), color);

@@ -4,6 +4,7 @@
 #include "gui/views/chart/flame_chart.h"
 #include "gui/views/flame/call_pane.h"
 #include "gui/views/flame/scope_pane.h"
+#include "gui/views/legend_bar.h"
 
 #include <QClipboard>
 #include <QComboBox>
@@ -99,6 +100,8 @@ QWidget* FlameView::makeGraph() {
   current_->setMinimumWidth(1);
   layout->addWidget(layers_, 1);
   layout->addWidget(current_);
+  legend_ = new LegendBar;
+  layout->addWidget(legend_);
   return graph;
 }
 
@@ -128,6 +131,10 @@ void FlameView::connectParts() {
   connect(calls_, &CallPane::menuWanted, this, &FlameView::openMenu);
   connect(calls_, &CallPane::placeWanted, this, &FlameView::placeWanted);
   followTime();
+  connect(&models().view, &ViewState::colorsChanged, this, [this] {
+    chart_->setColorBy(models().view.colorBy());
+    showLegend();
+  });
   connect(&models().focus, &Focus::changed, this, &FlameView::follow);
   connect(&models().document, &TraceDocument::replaced, this, &FlameView::forget);
 }
@@ -209,7 +216,11 @@ void FlameView::show(const Result<FlameValues>& values) {
   }
   values_ = *values;
   showSources();
-  chart_->show({values_.shown, unitOf(values_.source), tr("all"), eventsOf(values_.source)});
+  chart_->show({values_.shown,
+                unitOf(values_.source),
+                tr("all"),
+                eventsOf(values_.source),
+                models().view.colorBy()});
   calls_->show(values_);
   showState(values_.shown->empty()
                 ? (limits_->text().isEmpty() ? tr("There is nothing of this source")
@@ -217,6 +228,7 @@ void FlameView::show(const Result<FlameValues>& values) {
                                                   "that is selected"))
                 : QString());
   showMarked();
+  showLegend();
   showCurrent(chart_->current());
   readScope();
 }
@@ -247,6 +259,13 @@ void FlameView::showCurrent(Node node) {
     calls_->setCurrent(node);
   else
     calls_->chooseName(nameOf(node));
+}
+
+// Functions of stack samples have no kind.
+void FlameView::showLegend() {
+  const bool hasKinds =
+      values_.source == FlameSource::Slices || values_.source == FlameSource::DeviceWork;
+  legend_->setVisible(hasKinds && models().view.colorBy() == ColorBy::Kind);
 }
 
 // The cells have all of the time, but only the chosen rank, operation and threads.

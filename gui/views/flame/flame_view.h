@@ -20,6 +20,7 @@ namespace sonde::gui {
 
 class CallPane;
 class FlameChart;
+class LegendBar;
 class ScopePane;
 
 class FlameView : public Panel {
@@ -59,6 +60,7 @@ class FlameView : public Panel {
   void showSources();
   void showState(const QString& text);
   void showMarked();
+  void showLegend();
   void showCurrent(Node node);
   void follow();
   void focusName(const QString& name);
@@ -82,6 +84,7 @@ class FlameView : public Panel {
   QStackedWidget* layers_ = nullptr;
   QLabel* state_ = nullptr;
   FlameChart* chart_ = nullptr;
+  LegendBar* legend_ = nullptr;
   QLabel* current_ = nullptr;
   CallPane* calls_ = nullptr;
 };

@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_file.h"
 #include "gui/views/chart/bar_chart.h"
+#include "gui/views/theme.h"
 #include "tests/gui/window_rig.h"
 #include "tests/support/trace_builder.h"
 
@@ -62,6 +63,17 @@ TEST_F(BreakdownViewTest, IterationsAreInTheirOrderAndAnotherChoiceIsReadAtOnce)
     labels << bar.label;
   EXPECT_EQ(labels, (QStringList{"outside of iterations", "0", "1", "2", "3", "4", "5"}));
   EXPECT_EQ(view().chart().data().parts.front().name, "cpu");
+}
+
+TEST_F(BreakdownViewTest, AnOperationHasTheColourOfTheTimeline) {
+  view().choose(BreakdownBy::Process, BreakdownBy::Operation);
+  settle();
+  const Theme theme(view().palette());
+  std::map<QString, QColor> colors;
+  for (const LegendKey& part : view().chart().data().parts)
+    colors[part.name] = part.color;
+  EXPECT_EQ(colors.at("backward"), theme.fill(Kind::Backward));
+  EXPECT_EQ(colors.at("outside of operations"), theme.border);
 }
 
 TEST_F(BreakdownViewTest, AClickOnABarFocusesItsOperation) {

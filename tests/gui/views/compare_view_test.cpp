@@ -2,6 +2,7 @@
 
 #include "gui/views/chart/lane_chart.h"
 #include "gui/views/table/table_panel.h"
+#include "gui/views/theme.h"
 #include "tests/gui/window_rig.h"
 #include "tests/support/trace_builder.h"
 
@@ -100,6 +101,16 @@ TEST_F(CompareViewTest, DrawsTheSameIterationOfBothRunsAboveEachOther) {
   window_.models().focus.set({1, {}, {}});
   settle();
   EXPECT_EQ(view().lanes().data().groups[0].lanes, (std::vector<QString>{"rank 1"}));
+}
+
+TEST_F(CompareViewTest, AnOperationHasTheColourOfTheTimeline) {
+  view().compareWith({file("before.sonde")});
+  settle();
+  const auto& legend = view().lanes().data().legend;
+  const auto backward = std::find_if(
+      legend.begin(), legend.end(), [](const auto& key) { return key.name == "backward"; });
+  ASSERT_NE(backward, legend.end());
+  EXPECT_EQ(backward->color, Theme(view().palette()).fill(Kind::Backward));
 }
 
 TEST_F(CompareViewTest, AClickOnAnOperationHighlightsItInBoth) {

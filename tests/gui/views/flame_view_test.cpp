@@ -5,6 +5,7 @@
 #include "gui/views/chart/heat_map.h"
 #include "gui/views/flame/call_pane.h"
 #include "gui/views/flame/scope_pane.h"
+#include "gui/views/theme.h"
 #include "tests/gui/window_rig.h"
 
 #include <QComboBox>
@@ -66,6 +67,19 @@ TEST_F(FlameViewTest, HasTheTimesOfSql) {
   EXPECT_EQ(tree().counts[nodeOf("conv1")], 12);
   EXPECT_EQ(tree().totalNs[kRoot],
             number("SELECT sum(dur_ns) FROM v_slice WHERE parent_id IS NULL"));
+}
+
+TEST_F(FlameViewTest, ANameHasTheColourOfTheTimeline) {
+  const Theme theme(chart().palette());
+  const auto drawn = [&](const char* name) {
+    const QRectF rect = chart().rectOf(nodeOf(name));
+    return chart().viewport()->grab().toImage().pixelColor(rect.topLeft().toPoint() + QPoint(2, 2));
+  };
+  EXPECT_EQ(drawn("backward"), theme.fill(Kind::Backward));
+  EXPECT_EQ(drawn("gloo:allreduce"), theme.fill(Kind::Collective));
+  EXPECT_EQ(drawn("layer2"), theme.fill(Kind::Module, QStringLiteral("layer2")));
+  window_.models().view.setColorBy(ColorBy::Name);
+  EXPECT_EQ(drawn("backward"), theme.fill(QStringLiteral("backward")));
 }
 
 TEST_F(FlameViewTest, FollowsTheRankAndTheSelectedArea) {
