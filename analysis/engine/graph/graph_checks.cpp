@@ -14,7 +14,10 @@ Result<void> addChecks(const store::Database& trace, const BuildFaults& faults, 
               faults.early.count,
               faults.early.worstNs,
               "waits that ended before what they waited for had come"};
-  Check roots{"reachable", 0, 0, "lanes that nothing made begin"};
+  Check roots{"reachable",
+              0,
+              0,
+              "threads or streams that begin without a recorded cause, as main threads do"};
   for (NodeIndex node = 0; node < graph.nodes(); ++node) {
     if (graph.gapNs[node] < 0) {
       ++times.violations;

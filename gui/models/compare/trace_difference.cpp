@@ -57,7 +57,21 @@ double movedNs(const diff::Row& row) {
 }
 
 QString percent(double share) {
-  return QString::number(100 * std::abs(share), 'f', 1);
+  const double value = 100 * std::abs(share);
+  return QString::number(value, 'f', value < 10 ? 1 : 0);
+}
+
+// Names the smallest change that the runs show, and how smaller ones are found.
+QString sameText(const std::optional<double>& detectable) {
+  constexpr double kFine = 0.02;
+  const QString found = tr("No difference found.");
+  const QString advice =
+      tr(" To see smaller changes, record more runs of both, such as five each.");
+  if (!detectable)
+    return found + advice;
+  const QString limit =
+      tr(" Only a change of more than %1 % would have shown.").arg(percent(*detectable));
+  return *detectable > kFine ? found + limit + advice : found + limit;
 }
 
 }  // namespace
@@ -83,12 +97,9 @@ QString sentenceOf(const diff::Diff& diff) {
   const diff::Row& iteration = diff.rows.front();
   const auto& shown = iteration.shown;
   if (iteration.verdict == Verdict::TooFew)
-    return tr("There are too few iterations to show a difference.");
+    return tr("There are too few iterations to find a difference: record longer runs.");
   if (!differs(iteration) || !shown.change)
-    return iteration.detectable
-               ? tr("No difference of the iteration can be shown; one of %1 % would have been.")
-                     .arg(percent(*iteration.detectable))
-               : tr("No difference of the iteration can be shown.");
+    return sameText(iteration.detectable);
   QString text = iteration.verdict == Verdict::Slower ? tr("An iteration takes %1 % longer")
                                                       : tr("An iteration takes %1 % less time");
   text = text.arg(percent(*shown.change));

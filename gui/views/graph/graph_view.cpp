@@ -179,7 +179,7 @@ void GraphView::show(std::shared_ptr<const JobPaths> job) {
                  .arg(qtext(straggler.operation));
   for (const auto& check : job_->job.trace.checks)
     if (check.violations > 0)
-      notes << QStringLiteral("%L1 ").arg(check.violations) + qtext(check.text);
+      notes << tr("%1: %L2").arg(qtext(check.text)).arg(check.violations);
   note_->setText(notes.join(u'\n'));
   note_->setVisible(!notes.isEmpty());
 }
