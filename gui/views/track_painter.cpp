@@ -49,13 +49,25 @@ QString countersText(const Skeleton& skeleton, const LayoutEntry& entry) {
   return QStringLiteral("machine %1  ·  %2").arg(process.host, number);
 }
 
-// "gpu 3  ·  NVIDIA A100-SXM4-80GB  ·  4 streams", "12 more channels".
-QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
+// "12 more channels  ·  34 events": rows may be empty because their events are at another time.
+QString channelsText(const Skeleton& skeleton,
+                     const LayoutEntry& entry,
+                     const std::vector<int>& tracks) {
+  std::int64_t events = 0;
+  for (const int track : tracks)
+    events += skeleton.tracks.at(static_cast<std::size_t>(track)).count;
+  return QStringLiteral("%1  ·  %2")
+      .arg(entry.count == 1 ? QStringLiteral("1 more channel")
+                            : QStringLiteral("%1 more channels").arg(entry.count),
+           events == 1 ? QStringLiteral("1 event") : QStringLiteral("%L1 events").arg(events));
+}
+
+// "gpu 3  ·  NVIDIA A100-SXM4-80GB  ·  4 streams".
+QString groupText(const Skeleton& skeleton, const TrackLayout& layout, const LayoutEntry& entry) {
   if (entry.type == LayoutEntry::Type::Counters)
     return countersText(skeleton, entry);
   if (entry.type == LayoutEntry::Type::Channels)
-    return entry.count == 1 ? QStringLiteral("1 more channel")
-                            : QStringLiteral("%1 more channels").arg(entry.count);
+    return channelsText(skeleton, entry, layout.tracksOf(entry));
   const QString tracks =
       entry.count == 1 ? QStringLiteral("1 track") : QStringLiteral("%1 tracks").arg(entry.count);
   if (entry.type == LayoutEntry::Type::Kind)
@@ -177,8 +189,6 @@ void TrackPainter::paintProcess(const QRect& rect, const LayoutEntry& entry) {
   painter_.setPen(context_.theme.border);
   painter_.drawLine(rect.bottomLeft(), rect.bottomRight());
   const bool quiet = models_.timeline.layout().quiet(entry.process);
-  if (!quiet)
-    paintFoldMark(painter_, rect, entry.folded, context_.theme.text);
   QString remark;
   if (failed(process))
     remark = endingOf(process);
@@ -192,11 +202,18 @@ void TrackPainter::paintProcess(const QRect& rect, const LayoutEntry& entry) {
   const QRect text = rect.adjusted(24, 0, -kLabelMargin, -1);
   const QFontMetrics metrics = painter_.fontMetrics();
   const QString title = metrics.elidedText(titleOf(process), Qt::ElideMiddle, text.width());
+  const int width = metrics.horizontalAdvance(title) + 16;
+  const int whole = text.left() + width + metrics.horizontalAdvance(remark);
+  if (whole > geometry_.labelWidth())  // no border crosses the words
+    painter_.fillRect(
+        QRect(0, rect.top(), whole + kLabelMargin, rect.height() - kLifeLine - 1).intersected(rect),
+        context_.theme.panelStrong);
+  if (!quiet)
+    paintFoldMark(painter_, rect, entry.folded, context_.theme.text);
   painter_.drawText(text, Qt::AlignVCenter, title);
   painter_.restore();
   painter_.setPen(failed(process) ? context_.theme.mark : context_.theme.dimText);
-  painter_.drawText(
-      text.adjusted(metrics.horizontalAdvance(title) + 16, 0, 0, 0), Qt::AlignVCenter, remark);
+  painter_.drawText(text.adjusted(width, 0, 0, 0), Qt::AlignVCenter, remark);
 }
 
 void TrackPainter::paintLife(const QRect& rect, const ProcessInfo& process) {
@@ -224,7 +241,7 @@ void TrackPainter::paintGroup(const QRect& rect, const LayoutEntry& entry) {
   painter_.setPen(context_.theme.dimText);
   painter_.drawText(rect.adjusted(24 + indent, 0, -kLabelMargin, -1),
                     Qt::AlignVCenter,
-                    groupText(models_.document.skeleton(), entry));
+                    groupText(models_.document.skeleton(), models_.timeline.layout(), entry));
 }
 
 void TrackPainter::paintLabel(const QRect& rect, const TrackInfo& track, const LayoutEntry& entry) {
