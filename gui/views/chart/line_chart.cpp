@@ -15,11 +15,12 @@
 namespace sonde::gui {
 namespace {
 
-constexpr int kLeft = 76;
+constexpr int kLeft = 84;
 constexpr int kRight = 12;
 constexpr int kTop = 22;
 constexpr int kBottom = 20;
 constexpr double kNearPx = 24;
+constexpr double kPoint = 3;        // the radius of a single point
 constexpr double kHeadroom = 1.04;  // above the highest value
 
 // Marks at multiples of a step of 1, 2 or 5 × 10^n, not below `leastStep`: at most `most`, and few
@@ -50,6 +51,19 @@ std::vector<double> valueTicks(double low, double high, int most, ValueKind unit
   for (double& tick : ticks)
     tick *= scale;
   return ticks;
+}
+
+// Bytes have enough digits to tell neighbours apart.
+QString tickText(double tick, double step, double high, ValueKind unit) {
+  const QString text = numberText(tick, unit);
+  if ((unit != ValueKind::Bytes && unit != ValueKind::Rate) || !(high > 1) || !(step > 0))
+    return text;
+  const double scale = std::pow(1024, std::floor(std::log2(high) / 10));
+  const int decimals = static_cast<int>(std::ceil(-std::log10(step / scale) - 1e-9));
+  const QString ofHigh = numberText(high, unit);
+  return decimals < 2 ? text
+                      : QString::number(tick / scale, 'f', std::min(decimals, 4)) +
+                            ofHigh.mid(ofHigh.indexOf(QChar::Nbsp));
 }
 
 }  // namespace
@@ -152,26 +166,35 @@ void LineChart::paintEvent(QPaintEvent* /*event*/) {
   painter.fillRect(rect(), Theme(palette()).background);
   paintAxes(painter);
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setClipRect(plotRect().adjusted(-2, -2, 2, 2));
-  for (const Series& series : data_.series)
+  for (const Series& series : data_.series) {
+    const double over = series.points.size() == 1 ? kPoint + 1 : 1;  // a single point is whole
+    painter.setClipRect(plotRect().adjusted(-over, -over, over, over));
     paintSeries(painter, series);
+  }
   painter.setClipping(false);
   paintMarks(painter);
   paintLegend(painter);
 }
 
 void LineChart::paintAxes(QPainter& painter) const {
+  const bool isEmpty = std::all_of(data_.series.begin(),
+                                   data_.series.end(),
+                                   [](const Series& each) { return each.points.empty(); });
+  if (isEmpty)
+    return;
   const Theme theme(palette());
   const QRectF plot = plotRect();
-  for (const double y :
-       valueTicks(lowY_, highY_, static_cast<int>(plot.height() / 36), data_.unit)) {
+  const std::vector<double> ticks =
+      valueTicks(lowY_, highY_, static_cast<int>(plot.height() / 36), data_.unit);
+  const double step = ticks.size() < 2 ? 0 : ticks[1] - ticks[0];
+  for (const double y : ticks) {
     const double at = positionOf({lowX_, y}).y();
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(plot.left(), at), QPointF(plot.right(), at));
     painter.setPen(theme.dimText);
     painter.drawText(QRectF(0, at - 9, kLeft - 6, 18),
                      Qt::AlignRight | Qt::AlignVCenter,
-                     numberText(y, data_.unit));
+                     tickText(y, step, highY_, data_.unit));
   }
   painter.setPen(theme.dimText);
   for (const double x :
@@ -197,7 +220,8 @@ void LineChart::paintSeries(QPainter& painter, const Series& series) const {
     } else if (before) {
       painter.drawLine(*before, at);
     } else {
-      const double radius = series.points.size() > 1 ? 1.2 : 3;
+      const double radius = series.points.size() > 1 ? 1.2 : kPoint;
+      painter.setBrush(series.color);
       painter.drawEllipse(at, radius, radius);
     }
     before = at;

@@ -20,6 +20,8 @@ constexpr int kRidgeTop = 8;
 constexpr int kRidgeBottom = 22;
 // The highest curve reaches over so many of the ones above it.
 constexpr double kOverlap = 3;
+// The height of a curve by the width of the chart, at most: few ridges do not fill a tall chart.
+constexpr double kTallest = 0.4;
 
 }  // namespace
 
@@ -40,20 +42,27 @@ std::size_t RidgeChart::bins() const {
   return data_.ridges.empty() ? 0 : data_.ridges.front().heights.size();
 }
 
-QRectF RidgeChart::plotRect() const {
-  return QRectF(rect()).adjusted(kRidgeLeft, kRidgeTop, -kRidgeRight, -kRidgeBottom);
+// The steps between ridges; the last ridge has room for its whole curve.
+double RidgeChart::steps() const {
+  return static_cast<double>(data_.ridges.size()) + kOverlap - 1;
 }
 
-// Where a height of 0 is drawn. The last ridge has room for its whole curve.
+QRectF RidgeChart::plotRect() const {
+  QRectF plot = QRectF(rect()).adjusted(kRidgeLeft, kRidgeTop, -kRidgeRight, -kRidgeBottom);
+  plot.setHeight(std::min(plot.height(), plot.width() * kTallest / kOverlap * steps()));
+  return plot;
+}
+
+// Where a height of 0 is drawn.
 double RidgeChart::baseOf(std::size_t ridge) const {
   const QRectF plot = plotRect();
-  const double step = plot.height() / (static_cast<double>(data_.ridges.size()) + kOverlap - 1);
+  const double step = plot.height() / steps();
   return plot.bottom() - static_cast<double>(ridge) * step;
 }
 
 QPointF RidgeChart::positionOf(std::size_t ridge, std::size_t bin) const {
   const QRectF plot = plotRect();
-  const double step = plot.height() / (static_cast<double>(data_.ridges.size()) + kOverlap - 1);
+  const double step = plot.height() / steps();
   const double height = data_.ridges.at(ridge).heights.at(bin);
   return {
       plot.left() + (static_cast<double>(bin) + 0.5) / static_cast<double>(bins()) * plot.width(),
@@ -146,7 +155,7 @@ void RidgeChart::paintAxis(QPainter& painter) const {
                      mark == kMarks ? Qt::AlignRight : Qt::AlignHCenter,
                      QString::number(isZero ? 0 : value, 'g', 3));
   }
-  const double step = baseOf(0) - baseOf(1);
+  const double step = plot.height() / steps();
   if (!(step > 0))
     return;
   const auto every =

@@ -56,6 +56,7 @@ class RidgeChart : public QWidget {
     std::size_t ridge;
     std::size_t bin;
   };
+  [[nodiscard]] double steps() const;
   [[nodiscard]] QRectF plotRect() const;
   [[nodiscard]] double baseOf(std::size_t ridge) const;
   [[nodiscard]] std::size_t bins() const;
