@@ -6,12 +6,18 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
 
 using engine::counters::CounterChart;
+using engine::counters::CounterGroup;
+using engine::counters::CounterPoint;
+using engine::counters::CounterSeries;
 using engine::energy::EnergyUse;
 
 constexpr std::size_t kMostStretches = 1000;
@@ -39,6 +45,21 @@ constexpr std::array<GroupText, engine::counters::kCounterGroups> kGroupTexts = 
     {"Clocks (Hz)", ValueKind::Scaled},
     {"Other counters", ValueKind::Scaled},
 }};
+
+bool isLevel(const CounterChart& chart) {
+  return chart.group == CounterGroup::Memory || chart.group == CounterGroup::GpuMemory;
+}
+
+// The lowest and the highest value; both 0 if there are none.
+std::pair<double, double> boundsOf(const CounterSeries& series) {
+  std::optional<std::pair<double, double>> bounds;
+  for (const CounterPoint& point : series.points)
+    if (std::isfinite(point.value))
+      bounds = bounds ? std::pair(std::min(bounds->first, point.value),
+                                  std::max(bounds->second, point.value))
+                      : std::pair(point.value, point.value);
+  return bounds.value_or(std::pair(0.0, 0.0));
+}
 
 // "context switches (1/s)"
 QString otherTitle(const CounterChart& chart) {
@@ -71,8 +92,11 @@ Result<SystemValues> readSystem(const store::Database& trace,
                                 const std::optional<engine::metrics::Interval>& within) {
   SONDE_TRY_ASSIGN(const auto ranks, engine::metrics::readRanks(trace));
   SystemValues values;
-  SONDE_TRY_ASSIGN(values.charts,
+  SONDE_TRY_ASSIGN(const auto charts,
                    engine::counters::counterCharts(trace, ranks, within, kMostStretches));
+  for (const CounterChart& chart : charts)
+    for (CounterChart& part : withRoom(chart))
+      values.charts.push_back(std::move(part));
   SONDE_TRY_ASSIGN(values.hasCounters, engine::counters::hasCounters(trace));
   std::vector<engine::metrics::Throughput> throughput;
   for (const auto& rank : ranks) {
@@ -83,11 +107,52 @@ Result<SystemValues> readSystem(const store::Database& trace,
   return values;
 }
 
+std::vector<CounterChart> withRoom(const CounterChart& chart) {
+  constexpr double kSimilar = 4;
+  if (!isLevel(chart))
+    return {chart};
+  std::vector<CounterSeries> series = chart.series;
+  const auto highest = [](const CounterSeries& each) { return boundsOf(each).second; };
+  std::stable_sort(series.begin(), series.end(), [&](const auto& one, const auto& other) {
+    return highest(one) > highest(other);
+  });
+  std::vector<CounterChart> parts;
+  double largest = 0;
+  for (CounterSeries& each : series) {
+    const double value = highest(each);
+    if (parts.empty() || (value > 0 && value * kSimilar < largest)) {
+      parts.push_back(chart);
+      parts.back().series.clear();
+      largest = value;
+    }
+    parts.back().series.push_back(std::move(each));
+  }
+  return parts;
+}
+
+bool isFromZero(const CounterChart& chart) {
+  constexpr double kHardly = 0.5;  // of the highest value
+  if (!isLevel(chart))
+    return true;
+  double low = INFINITY;
+  double high = 0;
+  for (const CounterSeries& each : chart.series) {
+    const auto bounds = boundsOf(each);
+    low = std::min(low, bounds.first);
+    high = std::max(high, bounds.second);
+  }
+  return !(high - low < kHardly * high);
+}
+
 QString titleOf(const CounterChart& chart) {
   const QString group = chart.name.empty()
                             ? tr(kGroupTexts.at(static_cast<std::size_t>(chart.group)).title)
                             : otherTitle(chart);
-  return chart.device.empty() ? group : QStringLiteral("%1, %2").arg(group, qtext(chart.device));
+  QString title =
+      chart.device.empty() ? group : QStringLiteral("%1, %2").arg(group, qtext(chart.device));
+  if (isLevel(chart) && chart.series.size() == 1)
+    title += QStringLiteral(": %1").arg(qtext(chart.series.front().name));
+  return isFromZero(chart) ? title : tr("%1 (the axis does not begin at 0)").arg(title);
 }
 
 ValueKind unitOf(const CounterChart& chart) {

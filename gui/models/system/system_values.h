@@ -25,6 +25,13 @@ struct SystemValues {
 [[nodiscard]] Result<SystemValues> readSystem(
     const store::Database& trace, const std::optional<engine::metrics::Interval>& within);
 
+// The charts of a group, so that each curve's change is seen: curves of very different size have
+// charts of their own if they are levels, such as bytes in use.
+[[nodiscard]] std::vector<engine::counters::CounterChart> withRoom(
+    const engine::counters::CounterChart& chart);
+// Whether its axis begins at 0. That of levels which hardly change does not.
+[[nodiscard]] bool isFromZero(const engine::counters::CounterChart& chart);
+
 // "Processors in use", with the device if it is one's: "Power (W), gpu 0".
 [[nodiscard]] QString titleOf(const engine::counters::CounterChart& chart);
 [[nodiscard]] ValueKind unitOf(const engine::counters::CounterChart& chart);

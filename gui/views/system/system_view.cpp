@@ -157,6 +157,7 @@ LineChart* SystemView::chartOf(const engine::counters::CounterChart& chart) {
     lines.highX = seconds(area->span.endNs);
   }
   lines.leastStepX = 0;
+  lines.fromZero = isFromZero(chart);
   for (const auto& series : chart.series) {
     Series line{qtext(series.name), Theme::ofNumber(lines.series.size()), {}, series.isRate};
     for (const auto& point : series.points)

@@ -62,7 +62,8 @@ TEST_F(SystemViewTest, HasAChartForEachKindOfValue) {
   openCounters();
   ASSERT_EQ(view().message(), "");
   EXPECT_EQ(view().titles(),
-            (QStringList{"Processors in use", "GPU busy, gpu 0", "Memory", "Power (W)"}));
+            (QStringList{
+                "Processors in use", "GPU busy, gpu 0", "Memory: memory available", "Power (W)"}));
   const LineData& busy = view().charts()[0]->data();
   EXPECT_DOUBLE_EQ(busy.series[0].points[0].y, 2);
   EXPECT_NEAR(busy.series[0].points[1].x, 0.1, 1e-9);  // seconds of the job
