@@ -78,13 +78,13 @@ void TablePanel::fitColumns() {
   int wanted = 0;
   int widest = -1;
   for (int column = 0; column < header->count(); ++column) {
-    const int content = view.sizeHintForColumn(column) + 8;
+    const int content =
+        std::max(view.sizeHintForColumn(column) + 8, header->sectionSizeHint(column));
     if (column == stretched_) {
       wanted = content;
       continue;
     }
-    header->resizeSection(column,
-                          std::min(std::max(content, header->sectionSizeHint(column)), kWidest));
+    header->resizeSection(column, std::min(content, kWidest));
     room -= header->sectionSize(column);
     if (widest < 0 || header->sectionSize(column) > header->sectionSize(widest))
       widest = column;
