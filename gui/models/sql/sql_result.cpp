@@ -96,31 +96,44 @@ Result<SqlResult> runSql(const store::Database& trace, const QString& sql) {
   return result;
 }
 
-Result<QStringList> sqlWords(const store::Database& trace) {
-  QStringList words{"SELECT",
-                    "FROM",
-                    "WHERE",
-                    "GROUP BY",
-                    "ORDER BY",
-                    "LIMIT",
-                    "count(*)",
-                    "sum",
-                    "JOIN",
-                    "LEFT JOIN",
-                    "HAVING",
-                    "DISTINCT",
-                    "BETWEEN",
-                    "LIKE",
-                    "DESC"};
+Result<std::vector<SqlRelation>> sqlSchema(const store::Database& trace) {
+  std::vector<SqlRelation> schema;
   SONDE_TRY(store::forEachRow(
       trace,
-      "SELECT name FROM sqlite_schema WHERE type = 'view' UNION SELECT c.name FROM sqlite_schema s "
-      "JOIN pragma_table_info(s.name) c WHERE s.type = 'view' ORDER BY 1",
+      "SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c WHERE s.type = "
+      "'view' ORDER BY s.name, c.cid",
       [&](const Statement& row) -> Result<void> {
-        words << qtext(row.text(0));
+        const QString name = qtext(row.text(0));
+        if (schema.empty() || schema.back().name != name)
+          schema.push_back({name, {}});
+        schema.back().columns << qtext(row.text(1));
         return {};
       }));
-  return words;
+  return schema;
+}
+
+QStringList sqlWords(const std::vector<SqlRelation>& schema) {
+  QStringList names;
+  for (const SqlRelation& relation : schema)
+    names << relation.name << relation.columns;
+  names.sort();
+  names.removeDuplicates();
+  return QStringList{"SELECT",
+                     "FROM",
+                     "WHERE",
+                     "GROUP BY",
+                     "ORDER BY",
+                     "LIMIT",
+                     "count(*)",
+                     "sum",
+                     "JOIN",
+                     "LEFT JOIN",
+                     "HAVING",
+                     "DISTINCT",
+                     "BETWEEN",
+                     "LIKE",
+                     "DESC"} +
+         names;
 }
 
 }  // namespace sonde::gui

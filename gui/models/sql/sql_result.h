@@ -24,7 +24,14 @@ struct SqlResult {
 // time. Errors as runUserQuery().
 [[nodiscard]] Result<SqlResult> runSql(const store::Database& trace, const QString& sql);
 
-// Words to complete: the documented views, their columns, and keywords.
-[[nodiscard]] Result<QStringList> sqlWords(const store::Database& trace);
+// A documented view of the trace.
+struct SqlRelation {
+  QString name;
+  QStringList columns;
+};
+// By name.
+[[nodiscard]] Result<std::vector<SqlRelation>> sqlSchema(const store::Database& trace);
+// Words to complete: the views, their columns, and keywords.
+[[nodiscard]] QStringList sqlWords(const std::vector<SqlRelation>& schema);
 
 }  // namespace sonde::gui

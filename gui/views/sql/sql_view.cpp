@@ -15,6 +15,7 @@
 #include <QSplitter>
 #include <QStringListModel>
 #include <QTextBlock>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -58,8 +59,13 @@ SqlView::SqlView(TraceModels& models) : Panel(models) {
   column->addLayout(line);
   auto* rows = new TablePanel(table_);
   connect(rows, &TablePanel::opened, this, &SqlView::placeWanted);
+  schema_ = buildSchema();
+  auto* editor = new QSplitter(Qt::Horizontal);
+  editor->addWidget(top);
+  editor->addWidget(schema_);
+  editor->setSizes({3000, 1000});
   auto* halves = new QSplitter(Qt::Vertical);
-  halves->addWidget(top);
+  halves->addWidget(editor);
   halves->addWidget(rows);
   halves->setSizes({1000, 2500});
   auto* page = new QWidget;
@@ -90,11 +96,34 @@ QStringList SqlView::words() const {
 void SqlView::read() {
   showContent();
   table_.show({}, {});
-  state_->setText(tr("The views and their columns are in docs/schema.md."));
-  models().analyses.ask(reading_, sqlWords, [this](const Result<QStringList>& words) {
-    if (words)
-      words_->setStringList(*words);
+  state_->setText(tr("On the right are the views of the trace. A double click inserts a name."));
+  models().analyses.ask(
+      reading_, sqlSchema, [this](const Result<std::vector<SqlRelation>>& schema) {
+        if (schema)
+          showSchema(*schema);
+      });
+}
+
+QTreeWidget* SqlView::buildSchema() {
+  auto* tree = new QTreeWidget;
+  tree->setHeaderLabel(tr("Views and their columns"));
+  tree->setAccessibleName(tr("Views and their columns"));
+  tree->setExpandsOnDoubleClick(false);
+  connect(tree, &QTreeWidget::itemActivated, this, [this](const QTreeWidgetItem* item) {
+    text_->insertPlainText(item->text(0));
+    text_->setFocus();
   });
+  return tree;
+}
+
+void SqlView::showSchema(const std::vector<SqlRelation>& schema) {
+  words_->setStringList(sqlWords(schema));
+  schema_->clear();
+  for (const SqlRelation& relation : schema) {
+    auto* view = new QTreeWidgetItem(schema_, {relation.name});
+    for (const QString& column : relation.columns)
+      new QTreeWidgetItem(view, {column});
+  }
 }
 
 void SqlView::run() {

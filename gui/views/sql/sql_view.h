@@ -7,12 +7,17 @@
 
 #include <QStringList>
 
+#include <vector>
+
 class QCompleter;
 class QLabel;
 class QPlainTextEdit;
 class QStringListModel;
+class QTreeWidget;
 
 namespace sonde::gui {
+
+struct SqlRelation;
 
 class SqlView : public Panel {
   Q_OBJECT
@@ -34,16 +39,19 @@ class SqlView : public Panel {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  QTreeWidget* buildSchema();
+  void showSchema(const std::vector<SqlRelation>& schema);
   void complete();
   void insert(const QString& word);
   [[nodiscard]] QString wordAtCursor() const;
 
   ValueTable table_{{}};
-  QObject reading_;  // asks for the words
+  QObject reading_;  // asks for the views
   QPlainTextEdit* text_ = nullptr;
   QLabel* state_ = nullptr;
   QCompleter* completer_ = nullptr;
   QStringListModel* words_ = nullptr;
+  QTreeWidget* schema_ = nullptr;
 };
 
 }  // namespace sonde::gui

@@ -4,6 +4,7 @@
 #include "tests/gui/window_rig.h"
 
 #include <QPlainTextEdit>
+#include <QTreeWidget>
 
 namespace sonde::gui {
 namespace {
@@ -51,6 +52,21 @@ TEST_F(SqlViewTest, ALongResultIsCut) {
       "FROM n");
   EXPECT_EQ(view().table().rows().size(), SqlResult::kMostRows);
   EXPECT_TRUE(view().state().contains("more")) << view().state().toStdString();
+}
+
+TEST_F(SqlViewTest, ADoubleClickInsertsTheNameOfAColumn) {
+  auto& tree = *view().findChild<QTreeWidget*>();
+  QTreeWidgetItem* const slice = tree.findItems("v_slice", Qt::MatchExactly).value(0);
+  ASSERT_NE(slice, nullptr);
+  slice->setExpanded(true);
+  QTreeWidgetItem* const column = slice->child(0);
+  tree.scrollToItem(column);
+  const QPoint at = tree.visualItemRect(column).center();
+  QTest::mouseClick(tree.viewport(), Qt::LeftButton, Qt::NoModifier, at);
+  view().setText("SELECT ");
+  view().findChild<QPlainTextEdit*>()->moveCursor(QTextCursor::End);
+  QTest::mouseDClick(tree.viewport(), Qt::LeftButton, Qt::NoModifier, at);
+  EXPECT_EQ(view().findChild<QPlainTextEdit*>()->toPlainText(), "SELECT " + column->text(0));
 }
 
 TEST_F(SqlViewTest, KnowsTheViewsAndTheirColumns) {
