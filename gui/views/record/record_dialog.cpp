@@ -50,7 +50,16 @@ RecordDialog::RecordDialog(QWidget* parent) : QDialog(parent) {
   buttons->addWidget(show_);
   buttons->addWidget(stop_);
   buttons->addWidget(start_);
+  auto* ranks = new QLabel(
+      tr("This records one command on this machine. For a job of several ranks, put sonde run "
+         "before the program in the launcher, so that each rank is recorded:\n"
+         "    torchrun --nproc-per-node 2 --no-python sonde run -o ranks/ -- python3 train.py\n"
+         "Then open ranks/*.sonde together."));
+  ranks->setTextFormat(Qt::PlainText);
+  ranks->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  ranks->setWordWrap(true);
   layout->addWidget(form_);
+  layout->addWidget(ranks);
   layout->addWidget(printed_, 1);
   layout->addWidget(follows_);
   layout->addLayout(buttons);
