@@ -28,6 +28,31 @@ TEST_F(VanishingGradient, NamesTheSmallestOfThoseThatVanished) {
   EXPECT_DOUBLE_EQ(*outcome.threshold, 1e-7);
 }
 
+// As of a convolution before a BatchNorm.
+TEST_F(VanishingGradient, ABiasWithOnlyRoundingIsNotJudged) {
+  for (const std::int64_t iteration : {3, 4}) {
+    test::addValues(facts_, "c.bias", "gradients", iteration, {1e-8, -2e-8});
+    test::addValues(facts_, "c.weight", "gradients", iteration, {0.01, -0.02});
+  }
+  EXPECT_EQ(verdict(), Verdict::Pass);
+  set("tensors", "*.bias");  // nothing tells that it is rounding
+  EXPECT_EQ(verdict(), Verdict::Fired);
+}
+
+TEST_F(VanishingGradient, ABiasThatVanishesLikeItsWeightIsBad) {
+  test::addValues(facts_, "c.bias", "gradients", 3, {1e-8, -2e-8});
+  test::addValues(facts_, "c.weight", "gradients", 3, {1e-4, -2e-4});
+  EXPECT_EQ(verdict(), Verdict::Fired);
+}
+
+TEST_F(VanishingGradient, ABiasThatOnceLearntIsBad) {
+  test::addValues(facts_, "c.bias", "gradients", 3, {0.1, -0.2});
+  test::addValues(facts_, "c.bias", "gradients", 4, {1e-8, -2e-8});
+  for (const std::int64_t iteration : {3, 4})
+    test::addValues(facts_, "c.weight", "gradients", iteration, {0.01, -0.02});
+  EXPECT_EQ(verdict(), Verdict::Fired);
+}
+
 TEST_F(VanishingGradient, AMeanMagnitudeAtTheThresholdIsHealthy) {
   set("threshold", 0.25);
   test::addValues(facts_, "a", "gradients", 3, {0.5, 0});
