@@ -101,13 +101,15 @@ TEST_F(TimingRules, WithoutIterationsAStallIsInsufficient) {
 
 class LoadingRules : public test::RuleTrace {
  protected:
-  void run(std::int64_t loadUs, int count = 10) {
+  // The load of the iteration `slowest` takes twice as long.
+  void run(std::int64_t loadUs, int count = 10, int slowest = -1) {
     const Rank one = rank(0);
     for (int i = 0; i < count; ++i) {
       const std::int64_t at = 1000 * kMicrosecond * i;
       step(one, i, {at, at + 1000 * kMicrosecond});
+      const std::int64_t us = i == slowest ? 2 * loadUs : loadUs;
       trace_->slice(
-          one.thread, model::SliceKind::DataLoad, "data_load", {at, at + loadUs * kMicrosecond});
+          one.thread, model::SliceKind::DataLoad, "data_load", {at, at + us * kMicrosecond});
     }
   }
 };
@@ -119,6 +121,28 @@ TEST_F(LoadingRules, WaitingForDataFires) {
   EXPECT_DOUBLE_EQ(*fired.outcome.value, 0.3);
   EXPECT_THAT(fired.outcome.hint, HasSubstr("num_workers"));  // it has none
   EXPECT_EQ(verdict("data-loader", {{"max_share", 0.3}}), Verdict::Pass);
+}
+
+TEST_F(LoadingRules, SaysThatNoProcessorIsFreeForWorkers) {
+  host_ = trace_->add(model::Host{.name = "h", .bootId = "boot-a", .cpuCount = 2});
+  const auto busy = trace_->add(model::Counter{.hostId = host_,
+                                               .nameId = trace_->name("cpu busy"),
+                                               .unit = "ns",
+                                               .kind = model::CounterKind::Total});
+  for (std::int64_t ns = 0; ns <= 10'000 * kMicrosecond; ns += 500 * kMicrosecond)
+    trace_->add(model::Sample{busy, ns, 1.9 * static_cast<double>(ns)});
+  run(300);
+  const Outcome outcome = judge("data-loader").outcome;
+  EXPECT_THAT(outcome.hint, HasSubstr("no processor is free"));
+  EXPECT_DOUBLE_EQ(std::get<double>(outcome.evidence.at("processors_busy")), 1.9);
+}
+
+TEST_F(LoadingRules, LeadsToTheIterationThatWaitedLongest) {
+  run(300, 10, 7);
+  const auto time = judge("data-loader").outcome.time;
+  ASSERT_TRUE(time);
+  EXPECT_EQ(time->fromNs, 7000 * kMicrosecond);
+  EXPECT_EQ(time->toNs, 8000 * kMicrosecond);
 }
 
 TEST_F(LoadingRules, FewIterationsAreInsufficient) {

@@ -1,5 +1,7 @@
 #include "analysis/engine/whatif/loader_workers.h"
 
+#include "analysis/engine/counters/processor_use.h"
+#include "analysis/engine/metrics/ranks.h"
 #include "analysis/engine/whatif/lane_lookup.h"
 #include "analysis/engine/whatif/loads.h"
 #include "analysis/engine/whatif/span_edits.h"
@@ -161,6 +163,26 @@ class Workers {
   std::vector<Batch>& batches_;
 };
 
+// The workers of the question have processors of their own, which the machine may not have.
+Result<void> noteFullProcessors(Asking& asking) {
+  SONDE_TRY_ASSIGN(const auto ranks, metrics::readRanks(asking.trace));
+  for (const metrics::RankProcess& rank : ranks) {
+    SONDE_TRY_ASSIGN(const auto use,
+                     counters::processorUse(asking.trace, rank.processId, rank.window));
+    if (!use || !use->isFull())
+      continue;
+    asking.notes.push_back(
+        fmt::format("the machine {} had no processor free for a worker, since {:.1f} of its {} "
+                    "were busy: there "
+                    "this brings less, or nothing",
+                    use->host,
+                    use->busy,
+                    use->processors));
+    return {};
+  }
+  return {};
+}
+
 }  // namespace
 
 Question loaderWorkers(std::int64_t workers, std::int64_t prefetch) {
@@ -186,13 +208,14 @@ Question loaderWorkers(std::int64_t workers, std::int64_t prefetch) {
     for (const Batch& each : batches)
       scenario.setNode(each.node, each.ns, Origin::Scaled);
     asking.modelError = std::max(asking.modelError, kModelError);
-    if (workers > 0)
-      asking.notes.push_back(fmt::format(
-          "each of the {} workers of a rank has a processor of its own, and loads up to {} batches "
-          "ahead",
-          workers,
-          prefetch));
-    return {};
+    if (workers == 0)
+      return {};
+    asking.notes.push_back(fmt::format(
+        "each of the {} workers of a rank has a processor of its own, and loads up to {} batches "
+        "ahead",
+        workers,
+        prefetch));
+    return noteFullProcessors(asking);
   };
 }
 

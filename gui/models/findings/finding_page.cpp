@@ -6,6 +6,7 @@
 #include "rules/reporters/report_parts.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
@@ -169,11 +170,20 @@ std::vector<ValueRow> allFindingRows(const rules::CheckReport& check,
                   optionalReal(outcome.value),
                   optionalReal(outcome.threshold),
                   QVariant::fromValue<qlonglong>(outcome.samples)}};
-    if (outcome.time)
-      row.place.span = Span{outcome.time->fromNs, outcome.time->toNs};
+    row.place = placeOf(*result);
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+Place placeOf(const CheckResult& result) {
+  static const QRegularExpression kRank(QStringLiteral("^rank (\\d+)\\b"));
+  Place place;
+  if (const auto& time = result.outcome.time)
+    place.span = Span{time->fromNs, time->toNs};
+  if (const auto rank = kRank.match(qtext(result.entity)); rank.hasMatch())
+    place.rank = rank.captured(1).toLongLong();
+  return place;
 }
 
 QString pageOf(const CheckResult& result) {

@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include "gui/models/place.h"
 #include "gui/models/table/value_table.h"
 #include "rules/engine/check.h"
 
@@ -19,6 +20,9 @@ enum class ShownFindings { Faults, All };  // Faults: that fired or could not be
 [[nodiscard]] std::vector<ValueRow> allFindingRows(const rules::CheckReport& check,
                                                    ShownFindings which,
                                                    std::vector<const rules::CheckResult*>& shown);
+
+// The time of a result, if it has one, and its rank.
+[[nodiscard]] Place placeOf(const rules::CheckResult& result);
 
 // The message, the evidence, what to do, and the rule. All texts of the trace are escaped. Commands
 // that a view of the window answers are links, for viewOf().

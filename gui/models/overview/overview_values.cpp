@@ -1,6 +1,7 @@
 #include "gui/models/overview/overview_values.h"
 
 #include "analysis/engine/metrics/clock.h"
+#include "gui/models/findings/finding_page.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/time_format.h"
 #include "rules/configuration/configuration.h"
@@ -208,8 +209,7 @@ std::vector<ValueRow> findingRows(const rules::CheckReport& check) {
                   qtext(rules::wordOf(result->outcome.verdict)),
                   qtext(result->entity),
                   qtext(result->outcome.message)}};
-    if (const auto& time = result->outcome.time)
-      row.place.span = Span{time->fromNs, time->toNs};
+    row.place = placeOf(*result);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -1,3 +1,5 @@
+#include "analysis/engine/counters/processor_use.h"
+#include "analysis/store/each_row.h"
 #include "analysis/store/read_rows.h"
 #include "rules/builtin/timing/timing_rules.h"
 #include "rules/facts/job_facts.h"
@@ -37,6 +39,45 @@ constexpr std::string_view kLoaders =
     " JOIN host h ON h.id = p.host_id WHERE p.parent_id IN (SELECT process_id FROM iteration) AND"
     " p.id NOT IN (SELECT process_id FROM iteration) AND p.id IN (SELECT t.process_id FROM slice s"
     " JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'data_load') GROUP BY p.parent_id";
+
+// More workers do not help if no processor is free for them.
+Result<void> addProcessors(const store::Database& trace,
+                           const engine::metrics::RankProcess& rank,
+                           Outcome& outcome) {
+  SONDE_TRY_ASSIGN(const auto use,
+                   engine::counters::processorUse(trace, rank.processId, rank.window));
+  if (!use || outcome.verdict != Verdict::Fired)
+    return {};
+  outcome.evidence["processors"] = use->processors;
+  outcome.evidence["processors_busy"] = use->busy;
+  if (use->isFull())
+    outcome.hint = fmt::format(
+        "no processor is free for more loader workers: of {}, {:.1f} are busy. Make loading "
+        "cheaper, or use a machine with more processors",
+        use->processors,
+        use->busy);
+  return {};
+}
+
+// The iteration that waited longest, in job time.
+Result<void> addWorstTime(const store::Database& trace, std::int64_t processId, Outcome& outcome) {
+  const auto worst = outcome.evidence.find("worst_iterations");
+  if (worst == outcome.evidence.end())
+    return {};
+  const auto& numbers = std::get<std::vector<std::int64_t>>(worst->second);
+  if (numbers.empty())
+    return {};
+  return store::forEachRow(
+      trace,
+      fmt::format("SELECT start_ns, end_ns FROM v_iteration WHERE process_id = {} AND number = {} "
+                  "AND end_ns IS NOT NULL LIMIT 1",
+                  processId,
+                  numbers.front()),
+      [&](const store::Statement& row) -> Result<void> {
+        outcome.time = TimeRange{row.integer(0), row.integer(1)};
+        return {};
+      });
+}
 
 void judgeLoading(const RankStalls& stalls,
                   const LoaderRow& loaders,
@@ -98,6 +139,8 @@ Result<std::vector<Finding>> judgeDataloader(Facts& facts, const Parameters& par
     } else {
       judgeLoading(
           all->stalls[i], loaders[all->list.ranks[i].processId], parameters, finding.outcome);
+      SONDE_TRY(addProcessors(facts.trace(), all->list.ranks[i], finding.outcome));
+      SONDE_TRY(addWorstTime(*recent, all->list.ranks[i].processId, finding.outcome));
     }
     findings.push_back(std::move(finding));
   }
@@ -201,7 +244,8 @@ RuleInfo dataloader() {
       "Fires if a rank waits for its loader for more than `max_share` of the time of its "
       "iterations. "
       "Too few or too many\n"
-      "workers are named in the hint, from their number and that of processors.";
+      "workers are named in the hint, from their number and that of processors. If all processors "
+      "are busy, it says so:\nthen more workers do not help.";
   info.needs = "torch";
   info.hint = "use more loader workers, prefetch, or make loading cheaper";
   info.next = {"sonde whatif TRACE --workers 4", "sonde report TRACE"};
