@@ -30,7 +30,7 @@ MemoryView::MemoryView(TraceModels& models) : Panel(models) {
   auto* upper = new QSplitter(Qt::Horizontal);
   upper->addWidget(new Section(tr("Processes and devices"), places));
   upper->addWidget(new Section(tr("Memory over time"), chart_));
-  upper->setSizes({1000, 1300});
+  upper->setSizes({1300, 1000});
   auto* lower = new QSplitter(Qt::Horizontal);
   lower->addWidget(buildHolders());
   lower->addWidget(new Section(tr("Use by operation"), operations));
