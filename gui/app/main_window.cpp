@@ -222,6 +222,8 @@ void MainWindow::showPlace(const Place& place) {
   if (!place.span && !place.event && place.name.isEmpty()) {
     if (place.rank || !place.operation.isEmpty())
       models_.focus.set({place.rank, place.operation, models_.focus.part().name});
+    else
+      tell(tr("This has no place in the timeline."));
     return;
   }
   showView(QStringLiteral("timeline"));
