@@ -1,5 +1,6 @@
 #include "analysis/engine/align/job_clock.h"
 
+#include "analysis/store/each_row.h"
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
@@ -56,6 +57,17 @@ Result<JobClock> JobClock::read(const store::Database& trace) {
 std::int64_t JobClock::toJob(std::int64_t hostId, std::int64_t hostNs) const {
   const auto found = clocks_.find(hostId);
   return found == clocks_.end() ? hostNs : found->second.toJob(hostNs);
+}
+
+Result<ProcessClocks> readProcessClocks(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const JobClock clock, JobClock::read(trace));
+  ProcessClocks clocks;
+  SONDE_TRY(store::forEachRow(
+      trace, "SELECT id, host_id FROM process", [&](const store::Statement& row) -> Result<void> {
+        clocks.emplace(row.integer(0), clock.clockOf(row.integer(1)));
+        return {};
+      }));
+  return clocks;
 }
 
 }  // namespace sonde::engine::align

@@ -53,4 +53,8 @@ class JobClock {
   std::unordered_map<std::int64_t, HostClock> clocks_;
 };
 
+// The clock of each process's host, by process.id.
+using ProcessClocks = std::unordered_map<std::int64_t, HostClock>;
+Result<ProcessClocks> readProcessClocks(const store::Database& trace);
+
 }  // namespace sonde::engine::align

@@ -2,13 +2,11 @@
 
 #include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/metrics/ranks.h"
-#include "analysis/store/each_row.h"
 #include "gui/trace/qtext.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace sonde::gui {
@@ -34,16 +32,6 @@ QString scopeText(const std::string& kind, const std::string& name) {
   return kind == name ? qtext(name) : qtext(kind) + QStringLiteral(": ") + qtext(name);
 }
 
-Result<std::unordered_map<std::int64_t, std::int64_t>> readHosts(const store::Database& trace) {
-  std::unordered_map<std::int64_t, std::int64_t> hosts;  // by process
-  SONDE_TRY(store::forEachRow(
-      trace, "SELECT id, host_id FROM process", [&](const store::Statement& row) -> Result<void> {
-        hosts[row.integer(0)] = row.integer(1);
-        return {};
-      }));
-  return hosts;
-}
-
 std::vector<MemoryPoint> byJob(const std::vector<MemoryLevel>& levels,
                                const engine::align::HostClock& clock) {
   std::vector<MemoryPoint> points;
@@ -60,11 +48,10 @@ Result<std::vector<MemoryLine>> readMemory(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const auto ranks, metrics::readRanks(trace));
   SONDE_TRY_ASSIGN(std::vector<MemoryUse> uses, metrics::memoryUses(trace, ranks));
   SONDE_TRY_ASSIGN(const auto reserved, metrics::reservedLevels(trace, metrics::kMemoryStretches));
-  SONDE_TRY_ASSIGN(const auto clocks, engine::align::JobClock::read(trace));
-  SONDE_TRY_ASSIGN(const auto hosts, readHosts(trace));
+  SONDE_TRY_ASSIGN(const auto clocks, engine::align::readProcessClocks(trace));
   std::vector<MemoryLine> lines;
   for (MemoryUse& use : uses) {
-    const engine::align::HostClock clock = clocks.clockOf(hosts.at(use.processId));
+    const engine::align::HostClock& clock = clocks.at(use.processId);
     MemoryLine& line = lines.emplace_back();
     line.levels = byJob(use.series, clock);
     line.peak = {use.peak.ns, clock.toJob(use.peak.ns), use.peak.bytes};
