@@ -9,6 +9,7 @@
 #include "cli/shell/correction_options.h"
 #include "cli/shell/progress_bar.h"
 #include "cli/text/number_checks.h"
+#include "cli/text/number_range.h"
 #include "cli/text/table.h"
 
 #include <fmt/format.h>
@@ -28,7 +29,8 @@ namespace diff = engine::diff;
 
 struct ReadOptions {
   diff::Dimensions by;
-  std::optional<std::size_t> warmUp;
+  std::optional<NumberRange> range;  // of iterations; unset: all
+  diff::IterationChoice iterations;
   CorrectionOptions correction;
   CommunicationOptions communication;
 };
@@ -49,7 +51,7 @@ Result<std::vector<diff::RunTimes>> readSide(const std::vector<diff::RunFiles>& 
       runs,
       [&](const std::string& path) { return readTrace(path, options); },
       options.by.rank,
-      options.warmUp,
+      options.iterations,
       progress);
 }
 
@@ -76,6 +78,7 @@ class DiffCommand : public Command {
            "\nExamples:\n"
            "  sonde diff before.sonde after.sonde\n"
            "  sonde diff before/ after/ --all\n"
+           "  sonde diff before.sonde after.sonde --iterations 100-199\n"
            "  sonde diff --a base1.sonde base2.sonde --b new1.sonde new2.sonde --by operation "
            "--format json\n";
   }
@@ -83,6 +86,7 @@ class DiffCommand : public Command {
   int run() override;
 
  private:
+  Result<std::optional<NumberRange>> range() const;
   Result<ReadOptions> readOptions() const;
   Result<void> nameSides();
   std::string render(const DiffDocument& document) const;
@@ -92,6 +96,7 @@ class DiffCommand : public Command {
   Format format_ = Format::Table;
   std::vector<std::string> by_ = {"operation", "kernel"};
   std::optional<std::size_t> skip_;
+  std::string iterations_;
   double level_ = 5;  // per cent, like runNoise_
   double runNoise_ = 3;
   CorrectionOptions correction_;
@@ -109,10 +114,14 @@ void DiffCommand::declare(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("WORDS");
-  app.add_option(
-         "--skip", skip_, "iterations to ignore at the start of each run (a tenth, 1 to 20)")
+  app.add_option("--skip",
+                 skip_,
+                 "iterations to ignore at the start of each run (a tenth, 1 to 20; with "
+                 "--iterations, none)")
       ->check(count())
       ->type_name("N");
+  app.add_option("--iterations", iterations_, "compare only these iterations of each run")
+      ->type_name("A-B");
   app.add_option("--level", level_, "probability of at least one false difference, in per cent (5)")
       ->check(numberBetween(1e-6, 50))
       ->type_name("PERCENT");
@@ -131,9 +140,26 @@ void DiffCommand::declare(CLI::App& app) {
   app.add_option("B", second_, "the second side");
 }
 
+Result<std::optional<NumberRange>> DiffCommand::range() const {
+  if (iterations_.empty())
+    return std::optional<NumberRange>();
+  const auto range = parseNumberRange(iterations_);
+  if (!range)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is not a range of iterations: give one like --iterations 10-12",
+                             iterations_)};
+  return range;
+}
+
 Result<ReadOptions> DiffCommand::readOptions() const {
   SONDE_TRY_ASSIGN(const diff::Dimensions by, diff::dimensionsOf(by_));
-  return ReadOptions{by, skip_, correction_, communication_};
+  ReadOptions options{by, {}, {skip_}, correction_, communication_};
+  SONDE_TRY_ASSIGN(options.range, range());
+  if (options.range)
+    options.iterations.wanted = [range = *options.range](const diff::IterationName& each) {
+      return each.number >= range.first && each.number <= range.second;
+    };
+  return options;
 }
 
 Result<void> DiffCommand::nameSides() {
@@ -191,7 +217,7 @@ int DiffCommand::run() {
   const auto result = diff::diff(*a, *b, judgement);
   if (!result)
     return fail(name(), result.error());
-  printOut(render({*result, judgement, by_, *runsOfA, *runsOfB}));
+  printOut(render({*result, judgement, by_, *runsOfA, *runsOfB, options->range}));
   return kExitOk;
 }
 

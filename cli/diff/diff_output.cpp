@@ -134,6 +134,13 @@ std::string sideText(const char* name, const diff::SideFacts& facts) {
   return text + "\n";
 }
 
+std::string rangeText(const NumberRange& range) {
+  if (range.first == range.second)
+    return fmt::format("Only iteration {} of each run is compared.\n", range.first);
+  return fmt::format(
+      "Only iterations {} to {} of each run are compared.\n", range.first, range.second);
+}
+
 const diff::Row& iterationOf(const diff::Diff& result) {
   return result.rows.front();
 }
@@ -321,6 +328,8 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
 std::string diffText(const DiffDocument& document, std::size_t most) {
   const diff::Diff& result = document.diff;
   std::string text = sideText("A", result.a) + sideText("B", result.b);
+  if (document.iterations)
+    text += rangeText(*document.iterations);
   text += "\n" + verdictText(result, document.judgement) + "\n";
   Table table = emptyTextTable(hasRanks(result));
   const std::size_t hidden = fill(result, most, table);
@@ -350,6 +359,9 @@ std::string diffJson(const DiffDocument& document) {
                  {"b", sideJson(result.b, document.runsOfB)},
                  {"notes", notesOf(document)},
                  {"rows", json::array()}};
+  if (document.iterations)
+    object["iterations"] = {{"first", document.iterations->first},
+                            {"last", document.iterations->second}};
   for (const diff::Row& row : result.rows)
     object["rows"].push_back(rowJson(row));
   return dumpJson(object);

@@ -3,9 +3,11 @@
 
 #include "analysis/engine/diff/diff.h"
 #include "analysis/engine/diff/run_files.h"
+#include "cli/text/number_range.h"
 #include "cli/text/table.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct DiffDocument {
   const std::vector<std::string>& by;
   const std::vector<engine::diff::RunFiles>& runsOfA;
   const std::vector<engine::diff::RunFiles>& runsOfB;
+  std::optional<NumberRange> iterations = {};  // of each run; unset: all
 };
 
 // Notes that a reader needs beside the rows: one sentence each.

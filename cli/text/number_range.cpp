@@ -15,7 +15,7 @@ std::optional<std::int64_t> numberOf(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::pair<std::int64_t, std::int64_t>> parseNumberRange(std::string_view text) {
+std::optional<NumberRange> parseNumberRange(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = numberOf(text.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : numberOf(text.substr(dash + 1));

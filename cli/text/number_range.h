@@ -8,7 +8,9 @@
 
 namespace sonde::cli {
 
+using NumberRange = std::pair<std::int64_t, std::int64_t>;  // both included
+
 // "7-9", or "7" alone. Unset: neither of these, or not ascending numbers from 0 up.
-std::optional<std::pair<std::int64_t, std::int64_t>> parseNumberRange(std::string_view text);
+std::optional<NumberRange> parseNumberRange(std::string_view text);
 
 }  // namespace sonde::cli

@@ -18,14 +18,13 @@ namespace diff = engine::diff;
 
 Result<std::vector<diff::RunTimes>> readTimes(const std::vector<diff::RunFiles>& runs,
                                               const diff::Dimensions& by) {
-  return diff::readRuns(
-      runs,
-      [&](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
-        SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
-        return diff::readIterationTimes(trace, by);
-      },
-      by.rank,
-      std::nullopt);
+  return diff::readRuns(runs,
+                        [&](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
+                          SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+                          return diff::readIterationTimes(trace, by);
+                        },
+                        by.rank,
+                        {});
 }
 
 // Whether a file that was accepted by some words has what others need. Ranks are joined or not.

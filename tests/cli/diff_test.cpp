@@ -5,6 +5,7 @@
 #include "cli/diff/diff_output.h"
 #include "tests/cli/verbs_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -238,6 +239,36 @@ TEST_F(DiffVerb, OptionsChangeWhatCounts) {
   EXPECT_EQ(compare({one, other, "--run-noise", "0.1"})["rows"][0]["verdict"], "slower");
 }
 
+// Iterations 10 to 19 of b take 5 ms more.
+TEST_F(DiffVerb, ComparesOnlyTheIterationsOfARange) {
+  const std::string a = writeRun("a.sonde", runOf(0), 0);
+  test::TrainingRun slowed = runOf(5 * kMs);
+  slowed.slow = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
+  const std::string b = writeRun("b.sonde", slowed, 1);
+  const auto range = [&](const char* iterations, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {a, b, "--iterations", iterations});
+    return compare(more);
+  };
+  const json slow = range("10-19", {"--run-noise", "0.1"});
+  EXPECT_EQ(slow["verdict"], "slower");
+  EXPECT_EQ(slow["rows"][0]["b_ns"], 105 * kMs);
+  EXPECT_EQ(slow["iterations"], json({{"first", 10}, {"last", 19}}));
+  for (const char* const side : {"a", "b"}) {
+    EXPECT_EQ(slow[side]["iterations"], 10);
+    EXPECT_EQ(slow[side]["warm_up"], 0);
+  }
+  EXPECT_EQ(range("20-29")["rows"][0]["b_ns"], 100 * kMs);
+  EXPECT_FALSE(compare({a, b}).contains("iterations")) << "nobody asked";
+  EXPECT_EQ(range("0-4")["a"]["iterations"], 5) << "those that are named all count";
+  EXPECT_EQ(range("0-4", {"--skip", "2"})["a"]["iterations"], 3);
+  EXPECT_EQ(range("10-19", {"--skip", "2"})["a"]["iterations"], 10) << "of the run, not the range";
+  EXPECT_EQ(range("25-99")["a"]["iterations"], 5) << "those that there are";
+  EXPECT_EQ(range("7")["verdict"], "too few iterations");
+  EXPECT_THAT(sonde({"diff", a, b, "--iterations", "10-19"}).out,
+              HasSubstr("\nB: 1 run, 10 iterations\n"
+                        "Only iterations 10 to 19 of each run are compared.\n"));
+}
+
 TEST_F(DiffVerb, OneIterationIsTooFew) {
   const json document =
       compare({writeRun("a.sonde", runOf(0, 1), 0), writeRun("b.sonde", runOf(kMs, 1), 1)});
@@ -264,6 +295,16 @@ TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
           2,
           "'-1' is not a whole number from 0 to 999999999");
   refused(sonde({"diff", run, run, "--skip", "1.5"}), 2, "'1.5' is not a whole number");
+  for (const char* const range : {"9-3", "-1", "a-b", "1-2-3", "5-"})
+    refused(sonde({"diff", run, run, fmt::format("--iterations={}", range)}),
+            2,
+            "is not a range of iterations: give one like --iterations 10-12");
+  refused(sonde({"diff", run, run, "--iterations", "30-40"}),
+          3,
+          "a.sonde' has 30 iterations, with numbers from 0 to 29, but none of those to compare");
+  refused(sonde({"diff", run, run, "--iterations", "0-4", "--skip", "5"}),
+          3,
+          "A has no iteration left to compare: skip fewer at the start");
   refused(sonde({"diff", run, "/nowhere.sonde"}), 3, "/nowhere.sonde");
   refused(sonde({"diff", run, run, "--skip", "30"}), 3, "A has no iteration left");
   fs::create_directories(folder_ / "empty");

@@ -41,7 +41,7 @@ class SpanReader {
 
   Result<IterationSpans> read() {
     SONDE_TRY_ASSIGN(const std::vector<RankProcess> ranks, metrics::readRanks(trace_));
-    SONDE_TRY(readClocks());
+    SONDE_TRY_ASSIGN(clocks_, align::readProcessClocks(trace_));
     SONDE_TRY_ASSIGN(auto operations, breakdown::readOperationSpans(trace_));
     std::optional<std::int64_t> firstNs;
     for (const RankProcess& rank : ranks)
@@ -66,15 +66,6 @@ class SpanReader {
   }
 
  private:
-  Result<void> readClocks() {
-    SONDE_TRY_ASSIGN(const align::JobClock clock, align::JobClock::read(trace_));
-    return store::forEachRow(
-        trace_, "SELECT id, host_id FROM process", [&](const Statement& row) -> Result<void> {
-          clocks_.emplace(row.integer(0), clock.clockOf(row.integer(1)));
-          return {};
-        });
-  }
-
   Result<void> addRank(const RankProcess& rank, breakdown::ProcessOperations& operations) {
     beginLane({rank.name, rank.rank});
     for (const breakdown::Span& span : operations.spans()) {
@@ -165,7 +156,7 @@ class SpanReader {
 
   const store::Database& trace_;
   IterationName name_;
-  std::unordered_map<std::int64_t, align::HostClock> clocks_;  // by process
+  align::ProcessClocks clocks_;
   std::unordered_map<std::int64_t, std::string> texts_;
   std::pair<std::int64_t, std::int64_t> window_;  // of the iteration on this rank, by its clock
   std::int64_t shiftNs_ = 0;                      // from this rank's clock
@@ -188,6 +179,25 @@ Result<std::vector<IterationLength>> readIterationLengths(const store::Database&
       length.ns = std::max(length.ns, each.durNs);
     }
   return lengths;
+}
+
+Result<std::set<IterationName>> readIterationsWithin(const store::Database& trace,
+                                                     const metrics::Interval& within) {
+  SONDE_TRY_ASSIGN(const std::vector<RankProcess> ranks, metrics::readRanks(trace));
+  SONDE_TRY_ASSIGN(const align::ProcessClocks clocks, align::readProcessClocks(trace));
+  std::set<IterationName> inside;
+  std::set<IterationName> outside;  // on a rank at least
+  for (const RankProcess& rank : ranks) {
+    const align::HostClock& clock = clocks.at(rank.processId);
+    for (const IterationTime& each : rank.iterations) {
+      const bool isInside = clock.toJob(each.startNs) >= within.begin &&
+                            clock.toJob(each.startNs + each.durNs) <= within.end;
+      (isInside ? inside : outside).insert(nameOf(each));
+    }
+  }
+  for (const IterationName& each : outside)
+    inside.erase(each);
+  return inside;
 }
 
 Result<IterationSpans> readIterationSpans(const store::Database& trace, const IterationName& name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/engine/diff/iteration_times.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/model/words.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct IterationLength {
 };
 // By the begin on the first rank that has it. Without iterations that were recorded in part.
 Result<std::vector<IterationLength>> readIterationLengths(const store::Database& trace);
+
+// The iterations that lie in the range of job time as a whole, on each rank that has them, by
+// number. A part of an iteration cannot be compared with whole ones. Without iterations that were
+// recorded in part.
+Result<std::set<IterationName>> readIterationsWithin(const store::Database& trace,
+                                                     const metrics::Interval& within);
 
 // Times count from the first rank's begin of the iteration, on the job's clock.
 struct OperationSpan {

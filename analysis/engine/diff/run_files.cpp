@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -112,6 +114,29 @@ Result<std::vector<IterationTimes>> ranksOf(const RunFiles& files, const ReadTra
   return ranks;
 }
 
+// Whether the run has any of the iterations that were chosen.
+Result<void> checkChosen(const RunTimes& run,
+                         const std::vector<IterationTimes>& ranks,
+                         const RunFiles& files) {
+  if (run.unwanted == 0 || run.iterations + run.warmUp > 0)
+    return {};
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = 0;
+  for (const IterationTimes& rank : ranks)
+    for (const IterationName& each : rank.iterations) {
+      first = std::min(first, each.number);
+      last = std::max(last, each.number);
+    }
+  return Error{ErrorCode::NotFound,
+               fmt::format("'{}' has {} {}, with numbers from {} to {}, but none of those to "
+                           "compare: choose some of them",
+                           files.front(),
+                           run.unwanted,
+                           run.unwanted == 1 ? "iteration" : "iterations",
+                           first,
+                           last)};
+}
+
 }  // namespace
 
 Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
@@ -145,13 +170,14 @@ Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
 Result<std::vector<RunTimes>> readRuns(const std::vector<RunFiles>& runs,
                                        const ReadTrace& readTrace,
                                        bool byRank,
-                                       std::optional<std::size_t> warmUp,
+                                       const IterationChoice& choice,
                                        const Progress& progress) {
   std::vector<RunTimes> times;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     progress(runs[i].front(), static_cast<double>(i) / static_cast<double>(runs.size()));
     SONDE_TRY_ASSIGN(const std::vector<IterationTimes> ranks, ranksOf(runs[i], readTrace));
-    times.push_back(runOf(ranks, byRank, warmUp));
+    times.push_back(runOf(ranks, byRank, choice));
+    SONDE_TRY(checkChosen(times.back(), ranks, runs[i]));
   }
   return times;
 }

@@ -7,9 +7,7 @@
 #include "base/progress.h"
 #include "base/result.h"
 
-#include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +25,12 @@ Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words);
 // Reads the times of one trace.
 using ReadTrace = std::function<Result<std::vector<IterationTimes>>(const std::string& path)>;
 
-// Reads each run, trace by trace: they need not be merged. `byRank` and `warmUp` as in runOf().
-// NotFound: a run has no iterations. Messages name the trace.
+// Reads each run, trace by trace: they need not be merged. `byRank` and `choice` as in runOf().
+// NotFound: a run has no iterations, or none of the chosen ones. Messages name the trace.
 Result<std::vector<RunTimes>> readRuns(const std::vector<RunFiles>& runs,
                                        const ReadTrace& readTrace,
                                        bool byRank,
-                                       std::optional<std::size_t> warmUp,
+                                       const IterationChoice& choice,
                                        const Progress& progress = {});
 
 }  // namespace sonde::engine::diff

@@ -63,6 +63,23 @@ void addTimes(const Times& from,
   }
 }
 
+// The iterations that count. Sets the numbers of those that do, and of those that do not.
+Names choose(const Names& all, const IterationChoice& choice, RunTimes& run) {
+  const std::size_t first =
+      choice.warmUp.value_or(choice.wanted == nullptr ? warmUpOf(all.size()) : 0);
+  Names chosen;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (choice.wanted != nullptr && !choice.wanted(all[i]))
+      ++run.unwanted;
+    else if (i < first)
+      ++run.warmUp;
+    else
+      chosen.push_back(all[i]);
+  }
+  run.iterations = chosen.size();
+  return chosen;
+}
+
 void count(const PlacesInRank& places, std::vector<double>& counts) {
   counts.resize(places.size(), 0);
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -79,13 +96,10 @@ std::size_t warmUpOf(std::size_t iterations) noexcept {
 
 RunTimes runOf(const std::vector<IterationTimes>& ranks,
                bool byRank,
-               std::optional<std::size_t> warmUp) {
-  const Names all = commonIterations(ranks);
+               const IterationChoice& choice) {
   RunTimes run;
   run.ranks = ranks.size();
-  run.warmUp = std::min(warmUp.value_or(warmUpOf(all.size())), all.size());
-  const Names names(all.begin() + static_cast<std::ptrdiff_t>(run.warmUp), all.end());
-  run.iterations = names.size();
+  const Names names = choose(commonIterations(ranks), choice, run);
   // For each iteration the number of processes that have it, by the rank they are shown as.
   std::map<std::optional<std::int64_t>, std::vector<double>> counts;
   for (const IterationTimes& rank : ranks) {

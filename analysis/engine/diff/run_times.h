@@ -6,6 +6,7 @@
 #include "analysis/engine/diff/subject.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,8 +19,16 @@ struct RunTimes {
   CostSource costs;            // of the subtracted costs
   std::size_t iterations = 0;  // those that count: all ranks have them
   std::size_t ranks = 0;
-  std::size_t warmUp = 0;   // the first iterations, which do not count
-  std::size_t partial = 0;  // do not count, because fewer probes recorded in them
+  std::size_t warmUp = 0;    // the first iterations, which do not count
+  std::size_t unwanted = 0;  // do not count, because they were not chosen
+  std::size_t partial = 0;   // do not count, because fewer probes recorded in them
+};
+
+// Which iterations of a run count.
+struct IterationChoice {
+  // The first ones of the run, which do not. Unset: warmUpOf(); none if `wanted` chooses.
+  std::optional<std::size_t> warmUp = {};
+  std::function<bool(const IterationName&)> wanted = {};  // null: all
 };
 
 // A tenth of the iterations, at least one and at most 20. 0 for a single iteration.
@@ -27,9 +36,9 @@ std::size_t warmUpOf(std::size_t iterations) noexcept;
 
 // `byRank`: ranks stay separate, and processes without a rank are joined. Else all are joined, so
 // that jobs with different numbers of ranks can be compared. Several joined processes give their
-// mean. `warmUp`: unset uses warmUpOf(). Requires: `ranks` is not empty.
+// mean. Requires: `ranks` is not empty.
 RunTimes runOf(const std::vector<IterationTimes>& ranks,
                bool byRank,
-               std::optional<std::size_t> warmUp);
+               const IterationChoice& choice);
 
 }  // namespace sonde::engine::diff

@@ -37,7 +37,7 @@ Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths, bool isCo
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
     return diff::readIterationTimes(trace, kBy, {.wanted = isCorrected});
   };
-  return diff::readRuns(runs, read, kBy.rank, std::nullopt);
+  return diff::readRuns(runs, read, kBy.rank, {});
 }
 
 QVariant ns(double value, bool has) {

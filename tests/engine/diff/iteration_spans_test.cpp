@@ -92,6 +92,17 @@ TEST_F(IterationSpansTest, ListsIterationsByTheLongestRank) {
   EXPECT_EQ(lengths[0].ns, 140);
 }
 
+TEST_F(IterationSpansTest, AnIterationIsWithinATimeThatHoldsItOnAllRanks) {
+  const store::Database trace = test::must(store::openTrace(path_));
+  const auto within = [&](std::int64_t begin, std::int64_t end) {
+    return test::must(readIterationsWithin(trace, {begin, end}));
+  };
+  EXPECT_THAT(within(1000, 1150), ElementsAre(IterationName{3, 0}));
+  EXPECT_THAT(within(1001, 1150), ElementsAre()) << "begins before on rank 0";
+  EXPECT_THAT(within(1000, 1149), ElementsAre()) << "ends after on rank 1";
+  EXPECT_THAT(within(1010, 1150), ElementsAre()) << "all of rank 1";
+}
+
 TEST_F(IterationSpansTest, AnotherIterationHasNoSpans) {
   const store::Database trace = test::must(store::openTrace(path_));
   EXPECT_TRUE(test::must(readIterationSpans(trace, {3, 1})).lanes.empty());
