@@ -3,8 +3,6 @@
 #include "analysis/store/trace_file.h"
 #include "gui/models/compare/trace_difference.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -47,11 +45,13 @@ void append(diff::IterationSpans part, diff::IterationSpans& into) {
 }  // namespace
 
 Result<ComparedLanes> readComparedLanes(const store::Database& after,
-                                        const QStringList& before,
-                                        const std::optional<IterationName>& wanted) {
+                                        const ComparedLanesRequest& request) {
   ComparedLanes lanes;
-  SONDE_TRY_ASSIGN(lanes.beforeFiles, firstRun(before));
+  SONDE_TRY_ASSIGN(lanes.beforeFiles, firstRun(request.before));
   SONDE_TRY_ASSIGN(std::vector<IterationLength> common, diff::readIterationLengths(after));
+  SONDE_TRY_ASSIGN(const std::optional<Iterations> only, iterationsIn(after, request.within));
+  if (only)
+    std::erase_if(common, [&](const auto& each) { return !only->contains(each.name); });
   std::vector<store::Database> traces;
   for (const QString& file : lanes.beforeFiles) {
     SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(file.toStdString()));
@@ -60,28 +60,21 @@ Result<ComparedLanes> readComparedLanes(const store::Database& after,
     traces.push_back(std::move(trace));
   }
   if (common.empty())
-    return Error{ErrorCode::NotFound, "the two runs have no iteration in common"};
+    return Error{ErrorCode::NotFound,
+                 only ? "the earlier run has none of the iterations in the selected span"
+                      : "the two runs have no iteration in common"};
   for (const IterationLength& each : common)
     lanes.iterations.push_back(each.name);
-  const bool isThere =
-      wanted && std::find(lanes.iterations.begin(), lanes.iterations.end(), *wanted) !=
-                    lanes.iterations.end();
-  lanes.shown = isThere ? *wanted : medianOf(common);
+  const bool isThere = request.wanted && std::find(lanes.iterations.begin(),
+                                                   lanes.iterations.end(),
+                                                   *request.wanted) != lanes.iterations.end();
+  lanes.shown = isThere ? *request.wanted : medianOf(common);
   for (const store::Database& trace : traces) {
     SONDE_TRY_ASSIGN(diff::IterationSpans part, diff::readIterationSpans(trace, lanes.shown));
     append(std::move(part), lanes.before);
   }
   SONDE_TRY_ASSIGN(lanes.after, diff::readIterationSpans(after, lanes.shown));
   return lanes;
-}
-
-QString titleOf(const IterationName& iteration) {
-  const QString title =
-      QCoreApplication::translate("Compare", "iteration %1").arg(iteration.number);
-  return iteration.occurrence == 0 ? title
-                                   : QCoreApplication::translate("Compare", "%1 (occurrence %2)")
-                                         .arg(title)
-                                         .arg(iteration.occurrence + 1);
 }
 
 std::vector<ComparedOperation> operationsOf(const ComparedLanes& lanes) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "analysis/engine/diff/iteration_spans.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
-#include <QString>
 #include <QStringList>
 
 #include <optional>
@@ -22,17 +22,18 @@ struct ComparedLanes {
   engine::diff::IterationSpans after;
 };
 
-// `before`: traces and folders, of which the first run is drawn; its files begin together.
-// `wanted`: the iteration; unset, or if a run lacks it: the one of median length in `after`.
-// NotFound: the runs have no iteration in common. Other errors as runsOf() and
-// readIterationSpans().
-[[nodiscard]] Result<ComparedLanes> readComparedLanes(
-    const store::Database& after,
-    const QStringList& before,
-    const std::optional<engine::diff::IterationName>& wanted);
+struct ComparedLanesRequest {
+  QStringList before;  // traces and folders, of which the first run is drawn; its files begin
+                       // together
+  // The iteration; unset, or if a run lacks it: the one of median length in the open trace.
+  std::optional<engine::diff::IterationName> wanted = {};
+  std::optional<engine::metrics::Interval> within = {};  // only iterations in this job time
+};
 
-// "iteration 12"; "iteration 12 (occurrence 2)" if the number came before.
-[[nodiscard]] QString titleOf(const engine::diff::IterationName& iteration);
+// NotFound: the runs have no iteration in common. Other errors as runsOf(), iterationsIn() and
+// readIterationSpans().
+[[nodiscard]] Result<ComparedLanes> readComparedLanes(const store::Database& after,
+                                                      const ComparedLanesRequest& request);
 
 struct ComparedOperation {
   std::string name;

@@ -1,5 +1,6 @@
 #include "gui/models/compare/trace_difference.h"
 
+#include "analysis/engine/diff/iteration_spans.h"
 #include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/diff/run_files.h"
 #include "analysis/engine/diff/run_times.h"
@@ -10,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -31,13 +34,18 @@ Result<std::vector<diff::RunFiles>> runsOf(const QStringList& paths) {
   return diff::runsOf(words);
 }
 
-Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths, bool isCorrected) {
+Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths,
+                                             bool isCorrected,
+                                             const std::optional<Iterations>& only) {
   SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, runsOf(paths));
   const auto read = [&](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
     return diff::readIterationTimes(trace, kBy, {.wanted = isCorrected});
   };
-  return diff::readRuns(runs, read, kBy.rank, {});
+  diff::IterationChoice choice;
+  if (only)
+    choice.wanted = [&only](const diff::IterationName& each) { return only->contains(each); };
+  return diff::readRuns(runs, read, kBy.rank, choice);
 }
 
 QVariant ns(double value, bool has) {
@@ -54,6 +62,10 @@ bool differs(const diff::Row& row) {
 
 double movedNs(const diff::Row& row) {
   return std::abs(row.shown.b.ns - row.shown.a.ns);
+}
+
+QString withOccurrence(const QString& title, std::int64_t occurrence) {
+  return occurrence == 0 ? title : tr("%1 (occurrence %2)").arg(title).arg(occurrence + 1);
 }
 
 QString percent(double share) {
@@ -76,10 +88,45 @@ QString sameText(const std::optional<double>& detectable) {
 
 }  // namespace
 
-Result<diff::Diff> compareTraces(const QStringList& a, const QStringList& b, bool isCorrected) {
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before, readSide(a, isCorrected));
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after, readSide(b, isCorrected));
-  return diff::diff(before, after, {});
+Result<Comparison> compareTraces(const store::Database& opened, const ComparisonRequest& request) {
+  Comparison result;
+  SONDE_TRY_ASSIGN(result.iterations, iterationsIn(opened, request.within));
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before,
+                   readSide(request.before, request.isCorrected, result.iterations));
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after,
+                   readSide(request.after, request.isCorrected, result.iterations));
+  SONDE_TRY_ASSIGN(result.diff, diff::diff(before, after, {}));
+  return result;
+}
+
+Result<std::optional<Iterations>> iterationsIn(
+    const store::Database& opened, const std::optional<engine::metrics::Interval>& within) {
+  if (!within)
+    return std::optional<Iterations>();
+  SONDE_TRY_ASSIGN(Iterations iterations, diff::readIterationsWithin(opened, *within));
+  if (iterations.empty())
+    return Error{ErrorCode::NotFound,
+                 tr("No whole iteration lies in the selected span: select a longer one in the "
+                    "timeline, or click the span in the tool bar to compare all iterations.")
+                     .toStdString()};
+  return std::optional(std::move(iterations));
+}
+
+QString titleOf(const diff::IterationName& iteration) {
+  return withOccurrence(tr("iteration %1").arg(iteration.number), iteration.occurrence);
+}
+
+QString titleOf(const Iterations& iterations) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> ranges;  // by occurrence
+  for (const auto& [number, occurrence] : iterations)
+    ranges.emplace(occurrence, std::pair(number, number)).first->second.second = number;
+  QStringList parts;
+  for (const auto& [occurrence, range] : ranges)
+    parts << (range.first == range.second
+                  ? titleOf(diff::IterationName{range.first, occurrence})
+                  : withOccurrence(tr("iterations %1 to %2").arg(range.first).arg(range.second),
+                                   occurrence));
+  return parts.join(tr(" and "));
 }
 
 Result<QStringList> firstRun(const QStringList& paths) {

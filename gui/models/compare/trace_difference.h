@@ -3,21 +3,48 @@
 #pragma once
 
 #include "analysis/engine/diff/diff.h"
+#include "analysis/engine/intervals/intervals.h"
+#include "analysis/store/database.h"
 #include "base/result.h"
 #include "gui/models/table/value_table.h"
 
 #include <QString>
 #include <QStringList>
 
+#include <optional>
+#include <set>
 #include <vector>
 
 namespace sonde::gui {
 
-// `a`: before, `b`: after; traces and folders. As `sonde diff` by operation and kernel, with
-// `--raw` if times are not to be corrected. Errors as runsOf(), readRuns() and diff().
-[[nodiscard]] Result<engine::diff::Diff> compareTraces(const QStringList& a,
-                                                       const QStringList& b,
-                                                       bool isCorrected = true);
+using Iterations = std::set<engine::diff::IterationName>;
+
+struct ComparisonRequest {
+  QStringList before;  // traces and folders, as `after`
+  QStringList after;
+  bool isCorrected = true;                               // else as recorded, like `--raw`
+  std::optional<engine::metrics::Interval> within = {};  // job time of the open trace; unset: all
+};
+struct Comparison {
+  engine::diff::Diff diff;
+  std::optional<Iterations> iterations;  // that alone are compared; unset: all
+};
+
+// As `sonde diff` by operation and kernel. `opened`: the trace that `within` is about; only
+// iterations that lie in it as a whole are compared. NotFound: none does. Other errors as runsOf(),
+// readRuns() and diff().
+[[nodiscard]] Result<Comparison> compareTraces(const store::Database& opened,
+                                               const ComparisonRequest& request);
+
+// The iterations that lie in the range of job time as a whole; unset: no range. NotFound: none
+// does; the message tells the user what to select.
+[[nodiscard]] Result<std::optional<Iterations>> iterationsIn(
+    const store::Database& opened, const std::optional<engine::metrics::Interval>& within);
+
+// "iteration 12"; "iteration 12 (occurrence 2)" if the number came before.
+[[nodiscard]] QString titleOf(const engine::diff::IterationName& iteration);
+// "iterations 3 to 12", whose numbers may have gaps.
+[[nodiscard]] QString titleOf(const Iterations& iterations);
 
 // The traces of the first run of `paths`, which are traces and folders: one, or one for each rank.
 [[nodiscard]] Result<QStringList> firstRun(const QStringList& paths);

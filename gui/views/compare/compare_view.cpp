@@ -93,6 +93,7 @@ CompareView::CompareView(TraceModels& models) : Panel(models) {
   connect(rows_, &TablePanel::currentRowChanged, this, &CompareView::highlight);
   connect(&models.focus, &Focus::changed, this, [this] { showLanes(true); });
   connect(&models.view, &ViewState::colorsChanged, this, [this] { showLanes(true); });
+  followTime();
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
 }
 
@@ -159,31 +160,36 @@ void CompareView::read() {
     names << QFileInfo(path).fileName();
   names_->setText(tr("before: %1").arg(names.join(QStringLiteral(", "))));
   sentence_->setText(tr("Comparing…"));
-  const QStringList after = models().document.paths();
+  const ComparisonRequest request{before_,
+                                  models().document.paths(),
+                                  models().times.isCorrected(),
+                                  models().view.selectedTime()};
   models().analyses.ask(
       *this,
-      [before = before_, after, isCorrected = models().times.isCorrected()](
-          const store::Database&) { return compareTraces(before, after, isCorrected); },
-      [this](const Result<engine::diff::Diff>& diff) { show(diff); });
+      [request](const store::Database& trace) { return compareTraces(trace, request); },
+      [this](const Result<Comparison>& comparison) { show(comparison); });
   readLanes({});
 }
 
-void CompareView::show(const Result<engine::diff::Diff>& diff) {
-  if (!diff) {
-    sentence_->setText(QString::fromStdString(diff.error().message));
+void CompareView::show(const Result<Comparison>& comparison) {
+  if (!comparison) {
+    sentence_->setText(QString::fromStdString(comparison.error().message));
     return;
   }
-  sentence_->setText(sentenceOf(*diff));
-  table_.show(differenceRows(*diff));
+  QString sentence = sentenceOf(comparison->diff);
+  if (comparison->iterations)
+    sentence += tr(" Only %1 of each run: those that lie in the selected span as a whole.")
+                    .arg(titleOf(*comparison->iterations));
+  sentence_->setText(sentence);
+  table_.show(differenceRows(comparison->diff));
 }
 
 void CompareView::readLanes(const std::optional<diff::IterationName>& wanted) {
   lanesNote_->setText(tr("Reading…"));
   models().analyses.ask(
       lanesReader_,
-      [before = before_, wanted](const store::Database& trace) {
-        return readComparedLanes(trace, before, wanted);
-      },
+      [request = ComparedLanesRequest{before_, wanted, models().view.selectedTime()}](
+          const store::Database& trace) { return readComparedLanes(trace, request); },
       [this](Result<ComparedLanes> lanes) {
         if (!lanes) {
           drawn_ = {};

@@ -1,6 +1,6 @@
 // This trace against another one: which operations and kernels got slower or faster, how certain
-// that is, and the same iteration of both runs as timelines. Main thread; the models must outlive
-// it.
+// that is, and the same iteration of both runs as timelines. A selected span limits both to the
+// iterations in it. Main thread; the models must outlive it.
 #pragma once
 
 #include "gui/models/compare/compared_lanes.h"
@@ -43,7 +43,7 @@ class CompareView : public Panel {
  private:
   QWidget* buildLanes();
   void chooseFiles();
-  void show(const Result<engine::diff::Diff>& diff);
+  void show(const Result<Comparison>& comparison);
   void readLanes(const std::optional<engine::diff::IterationName>& wanted);
   void showLanes(bool keepRange);
   // The operation or kernel of the row, if it has one.

@@ -1,5 +1,6 @@
 #include "gui/views/compare/compare_view.h"
 
+#include "analysis/store/trace_file.h"
 #include "gui/views/chart/lane_chart.h"
 #include "gui/views/table/table_panel.h"
 #include "gui/views/theme.h"
@@ -10,8 +11,10 @@
 #include <QTableView>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -65,7 +68,9 @@ TEST_F(CompareViewTest, SaysWhatToChooseFirst) {
 TEST_F(CompareViewTest, ShowsTheNumbersOfTheDifference) {
   view().compareWith({file("before.sonde")});
   settle();
-  const auto diff = test::must(compareTraces({file("before.sonde")}, {file("after.sonde")}));
+  const store::Database after = test::must(store::openTrace(path("after.sonde")));
+  const auto diff =
+      test::must(compareTraces(after, {{file("before.sonde")}, {file("after.sonde")}})).diff;
   ASSERT_EQ(view().table().rows().size(), diff.rows.size());
   const auto& iteration = view().table().rows().front().values;
   EXPECT_EQ(iteration[2], "slower");
@@ -134,6 +139,83 @@ TEST_F(CompareViewTest, AClickOnAnOperationHighlightsItInBoth) {
   EXPECT_NE(colors(other), faint);
   clickRow("iteration");
   EXPECT_EQ(colors(other), faint);
+}
+
+// Selects from `before` ns ahead of iteration `first` of the open trace to `after` ns behind
+// `last`.
+void select(ViewState& view,
+            const Skeleton& skeleton,
+            std::pair<std::int64_t, std::int64_t> iterations,
+            std::int64_t before,
+            std::int64_t after) {
+  Span span{skeleton.endNs, skeleton.beginNs};
+  for (const IterationInfo& each : skeleton.iterations)
+    if (each.number >= iterations.first && each.number <= iterations.second)
+      span = {std::min(span.beginNs, each.startNs),
+              std::max(span.endNs, each.startNs + each.durNs)};
+  view.setArea(Area{{span.beginNs - before, span.endNs + after}, {}});
+}
+
+TEST_F(CompareViewTest, ASelectedSpanLimitsItToItsWholeIterations) {
+  view().compareWith({file("before.sonde")});
+  settle();
+  const QString all = view().sentence();
+  const auto selectIterations = [&](std::int64_t first, std::int64_t last, int margin) {
+    select(
+        window_.models().view, window_.models().document.skeleton(), {first, last}, margin, margin);
+    settle();
+  };
+  const auto offered = [&] {
+    QStringList titles;
+    for (int at = 0; at < view().iteration().count(); ++at)
+      titles << view().iteration().itemText(at);
+    return titles;
+  };
+  selectIterations(10, 12, 10);
+  EXPECT_TRUE(
+      view().sentence().endsWith("Only iterations 10 to 12 of each run: those that lie in "
+                                 "the selected span as a whole."))
+      << view().sentence().toStdString();
+  EXPECT_EQ(offered(), (QStringList{"iteration 10", "iteration 11", "iteration 12"}));
+  const store::Database after = test::must(store::openTrace(path("after.sonde")));
+  const Comparison expected = test::must(compareTraces(
+      after,
+      {{file("before.sonde")}, {file("after.sonde")}, true, window_.models().view.selectedTime()}));
+  EXPECT_EQ(expected.diff.b.iterations, 3U);
+  EXPECT_EQ(view().table().rows().front().values[4].toLongLong(),
+            std::llround(expected.diff.rows.front().shown.b.ns));
+
+  selectIterations(10, 12, -10);  // cuts the first and the last
+  EXPECT_TRUE(view().sentence().contains("Only iteration 11 of each run"))
+      << view().sentence().toStdString();
+  EXPECT_EQ(offered(), QStringList{"iteration 11"});
+
+  selectIterations(10, 10, -10);
+  EXPECT_TRUE(
+      view().sentence().startsWith("No whole iteration lies in the selected span: select a "
+                                   "longer one"))
+      << view().sentence().toStdString();
+  EXPECT_TRUE(view().table().rows().empty());
+  EXPECT_TRUE(view().lanes().data().groups.empty());
+
+  window_.models().view.setArea(std::nullopt);
+  settle();
+  EXPECT_EQ(view().sentence(), all);
+  EXPECT_EQ(view().iteration().count(), 60);
+}
+
+TEST_F(CompareViewTest, ASpanWhoseIterationsTheEarlierRunLacksNamesWhatItHas) {
+  test::must(test::must(store::Database::open(path("before.sonde"), store::Access::ReadWrite))
+                 .exec("DELETE FROM iteration WHERE number >= 50"));
+  view().compareWith({file("before.sonde")});
+  select(window_.models().view, window_.models().document.skeleton(), {55, 57}, 10, 10);
+  settle();
+  EXPECT_TRUE(
+      view().sentence().contains("before.sonde' has 50 iterations, with numbers from 0 to "
+                                 "49"))
+      << view().sentence().toStdString();
+  EXPECT_TRUE(view().lanesNote().contains("none of the iterations in the selected span"))
+      << view().lanesNote().toStdString();
 }
 
 TEST_F(CompareViewTest, RunsWithoutACommonIterationSaySo) {
