@@ -1,5 +1,6 @@
 #include "analysis/engine/energy/energy_use.h"
 
+#include "analysis/engine/align/job_clock.h"
 #include "analysis/engine/breakdown/operation_spans.h"
 #include "analysis/store/each_row.h"
 
@@ -61,10 +62,12 @@ class Uses {
  public:
   Uses(const store::Database& trace,
        const std::vector<RankProcess>& ranks,
-       const std::vector<metrics::Throughput>& throughput)
-      : trace_(trace), ranks_(ranks), throughput_(throughput) {}
+       const std::vector<metrics::Throughput>& throughput,
+       const std::optional<metrics::Interval>& within)
+      : trace_(trace), ranks_(ranks), throughput_(throughput), within_(within) {}
 
   Result<void> prepare() {
+    SONDE_TRY_ASSIGN(clock_, align::JobClock::read(trace_));
     SONDE_TRY_ASSIGN(operations_, breakdown::readOperationSpans(trace_));
     for (ProcessOperations& process : operations_)
       operationsOf_[process.processId()] = &process;
@@ -86,7 +89,7 @@ class Uses {
     } else {
       takeHost(meter.hostId, spans, processes);
     }
-    const metrics::Interval window = windowOf(processes);
+    const metrics::Interval window = limited(windowOf(processes), meter.hostId);
     SONDE_TRY_ASSIGN(std::vector<Reading> readings, readReadings(meter));
     EnergyUse use;
     use.meter = meter.name;
@@ -157,6 +160,15 @@ class Uses {
     return window;
   }
 
+  // The part of a host's time in the range.
+  metrics::Interval limited(metrics::Interval time, std::int64_t hostId) const {
+    if (!within_)
+      return time;
+    const align::HostClock clock = clock_.clockOf(hostId);
+    return {std::max(time.begin, clock.toHost(within_->begin)),
+            std::min(time.end, clock.toHost(within_->end))};
+  }
+
   Result<std::vector<Reading>> readReadings(const Meter& meter) const {
     SONDE_TRY_ASSIGN(Statement rows,
                      trace_.prepare("SELECT ts_ns, value FROM sample WHERE counter_id = ?1 AND "
@@ -225,6 +237,8 @@ class Uses {
   const store::Database& trace_;
   const std::vector<RankProcess>& ranks_;
   const std::vector<metrics::Throughput>& throughput_;
+  std::optional<metrics::Interval> within_;
+  align::JobClock clock_;
   std::vector<ProcessOperations> operations_;
   std::unordered_map<std::int64_t, ProcessOperations*> operationsOf_;
   std::map<std::int64_t, std::int64_t> hostOf_;  // of processes
@@ -236,12 +250,13 @@ class Uses {
 
 Result<std::vector<EnergyUse>> energyUses(const store::Database& trace,
                                           const std::vector<RankProcess>& ranks,
-                                          const std::vector<metrics::Throughput>& throughput) {
+                                          const std::vector<metrics::Throughput>& throughput,
+                                          const std::optional<metrics::Interval>& within) {
   SONDE_TRY_ASSIGN(const std::vector<Meter> meters, readMeters(trace));
   std::vector<EnergyUse> found;
   if (meters.empty())
     return found;
-  Uses uses(trace, ranks, throughput);
+  Uses uses(trace, ranks, throughput, within);
   SONDE_TRY(uses.prepare());
   for (const Meter& meter : meters) {
     SONDE_TRY_ASSIGN(std::optional<EnergyUse> use, uses.of(meter));

@@ -41,8 +41,11 @@ struct EnergyUse {
 };
 
 // Ordered by machine, then device. Empty if no meter was recorded. `throughput`: of the ranks.
+// `within`: job time; energy, shares and power are then those in it. Amounts per iteration and per
+// sample follow from that power and the iterations of the whole trace.
 Result<std::vector<EnergyUse>> energyUses(const store::Database& trace,
                                           const std::vector<metrics::RankProcess>& ranks,
-                                          const std::vector<metrics::Throughput>& throughput);
+                                          const std::vector<metrics::Throughput>& throughput,
+                                          const std::optional<metrics::Interval>& within = {});
 
 }  // namespace sonde::engine::energy

@@ -1,6 +1,7 @@
 #include "analysis/engine/memory/memory_levels.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sonde::engine::metrics {
 
@@ -25,6 +26,23 @@ std::vector<MemoryLevel> levelsOf(const std::vector<MemoryBlock>& blocks, std::i
       levels.push_back({change.ns, bytes});
   }
   return levels;
+}
+
+std::vector<MemoryLevel> levelsIn(const std::vector<MemoryLevel>& levels,
+                                  std::int64_t baseBytes,
+                                  Interval range) {
+  const auto firstFrom = [&](std::int64_t ns) {
+    return std::partition_point(
+        levels.begin(), levels.end(), [ns](const MemoryLevel& each) { return each.ns < ns; });
+  };
+  const auto first = firstFrom(range.begin);
+  const auto last = firstFrom(range.end);
+  std::vector<MemoryLevel> inside;
+  if (first == last || first->ns > range.begin)
+    inside.push_back({range.begin, first == levels.begin() ? baseBytes : std::prev(first)->bytes});
+  inside.insert(inside.end(), first, last);
+  inside.push_back({range.end, inside.back().bytes});
+  return inside;
 }
 
 MemoryLevel peakOf(const std::vector<MemoryLevel>& levels) {

@@ -38,6 +38,12 @@ struct MemoryLevel {
 // The level from each instant at which it changes; `baseBytes` before the first. O(n log n).
 std::vector<MemoryLevel> levelsOf(const std::vector<MemoryBlock>& blocks, std::int64_t baseBytes);
 
+// The levels in a range, with the one at its begin, and the last one again at its end.
+// `baseBytes`: before the first.
+std::vector<MemoryLevel> levelsIn(const std::vector<MemoryLevel>& levels,
+                                  std::int64_t baseBytes,
+                                  Interval range);
+
 // The first of the highest levels. Requires: not empty.
 MemoryLevel peakOf(const std::vector<MemoryLevel>& levels);
 

@@ -1,5 +1,7 @@
 #include "analysis/engine/memory/memory_use.h"
 
+#include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/intervals/time_range.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -107,29 +109,41 @@ class Freed {
 
 using OperationKey = std::pair<std::string_view, std::int64_t>;  // kind, name
 
+bool isIn(std::int64_t ns, Interval range) {
+  return range.begin <= ns && ns < range.end;
+}
+
+// `range`: by the clock of the process's host.
 std::vector<MemoryOperation> operationsOf(const MemoryLog& log,
                                           const std::vector<MemoryLevel>& levels,
-                                          const Scopes& scopes) {
+                                          const Scopes& scopes,
+                                          Interval range) {
   std::map<OperationKey, MemoryOperation> rows;
   const HighestLevel highest(levels, log.baseBytes);
   const Freed freed(log.blocks);
   for (const auto& [id, scope] : scopes.all()) {
+    if (!sharesTime(scope.time, range))
+      continue;
+    const Interval time{std::max(scope.time.begin, range.begin),
+                        std::min(scope.time.end, range.end)};
     MemoryOperation& row = rows[{scope.kind, scope.nameId}];
     ++row.count;
     row.kind = scope.kind;
     row.name = scopes.nameOf(scope);
-    row.peakBytes = std::max(row.peakBytes, highest.in(scope.time));
+    row.peakBytes = std::max(row.peakBytes, highest.in(time));
     if (!scope.isInSame)
-      row.freedBytes += freed.in(scope.time);
+      row.freedBytes += freed.in(time);
   }
   for (const MemoryBlock& block : log.blocks) {
     const Scope* const innermost = scopes.find(block.scopeId);
-    if (innermost == nullptr)
+    if (innermost == nullptr || !isIn(block.allocNs, range))
       continue;
     const auto add = [&](const Scope& scope) {
       if (scope.isInSame)
         return;
       MemoryOperation& row = rows[{scope.kind, scope.nameId}];
+      row.kind = scope.kind;
+      row.name = scopes.nameOf(scope);
       ++row.blocks;
       row.allocatedBytes += block.bytes;
       row.keptBytes += !block.freeNs || *block.freeNs > scope.time.end ? block.bytes : 0;
@@ -253,22 +267,31 @@ Result<Sites> sitesAt(const store::Database& trace, const MemoryLog& log, std::i
   return sites;
 }
 
-MemoryUse useOf(const MemoryPlace& place, const MemoryLog& log, const Scopes& scopes) {
+constexpr Interval kAllTime{INT64_MIN, INT64_MAX};
+
+// `range`: by the clock of the process's host; unset: all time.
+MemoryUse useOf(const MemoryPlace& place,
+                const MemoryLog& log,
+                const Scopes& scopes,
+                const std::optional<Interval>& range) {
   MemoryUse use;
   use.processId = place.processId;
   use.deviceId = place.deviceId;
   use.place = place.place;
   use.allocator = place.allocator;
   use.baseBytes = log.baseBytes;
-  use.blocks = static_cast<std::int64_t>(log.blocks.size());
   for (const MemoryBlock& block : log.blocks)
-    use.allocatedBytes += block.bytes;
+    if (!range || isIn(block.allocNs, *range)) {
+      ++use.blocks;
+      use.allocatedBytes += block.bytes;
+    }
   const std::vector<MemoryLevel> levels = levelsOf(log.blocks, log.baseBytes);
-  use.peak = peakOf(levels);
-  use.endBytes = levels.back().bytes;
-  use.series = thinned(levels, kMemoryStretches);
+  const std::vector<MemoryLevel> shown = range ? levelsIn(levels, log.baseBytes, *range) : levels;
+  use.peak = peakOf(shown);
+  use.endBytes = shown.back().bytes;
+  use.series = thinned(shown, kMemoryStretches);
   use.holders = holdersAt(use.peak.ns, log, scopes);
-  use.operations = operationsOf(log, levels, scopes);
+  use.operations = operationsOf(log, levels, scopes, range.value_or(kAllTime));
   return use;
 }
 
@@ -296,6 +319,7 @@ Result<void> nameProcess(const store::Database& trace,
 // For a device, NVML's value for the whole device; for a host, /proc's value for the process.
 Result<void> readSampledPeak(const store::Database& trace,
                              const MemoryPlace& place,
+                             const std::optional<Interval>& range,
                              MemoryUse& use) {
   const bool ofDevice = place.deviceId.has_value();
   SONDE_TRY_ASSIGN(
@@ -303,10 +327,11 @@ Result<void> readSampledPeak(const store::Database& trace,
       trace.prepare(fmt::format(
           "SELECT CAST(max(x.value) AS INTEGER) FROM counter c JOIN string n ON n.id = c.name_id "
           "JOIN sample x ON x.counter_id = c.id WHERE n.text = '{}' AND c.thread_id IS NULL AND "
-          "c.{} = ?1",
+          "c.{} = ?1 AND x.ts_ns >= ?2 AND x.ts_ns < ?3",
           ofDevice ? "GPU memory used" : "resident memory",
           ofDevice ? "device_id" : "process_id")));
-  SONDE_TRY(most.bindAll(place.deviceId.value_or(place.processId)).step());
+  const auto [begin, end] = range.value_or(kAllTime);
+  SONDE_TRY(most.bindAll(place.deviceId.value_or(place.processId), begin, end).step());
   if (ofDevice || place.place == "host")
     use.sampledPeakBytes = most.optionalInteger(0);
   return {};
@@ -315,8 +340,10 @@ Result<void> readSampledPeak(const store::Database& trace,
 }  // namespace
 
 Result<std::vector<MemoryUse>> memoryUses(const store::Database& trace,
-                                          const std::vector<RankProcess>& ranks) {
+                                          const std::vector<RankProcess>& ranks,
+                                          const std::optional<Interval>& within) {
   SONDE_TRY_ASSIGN(const MemoryLogs logs, readMemoryLogs(trace));
+  SONDE_TRY_ASSIGN(const align::ProcessClocks clocks, align::readProcessClocks(trace));
   std::vector<MemoryUse> uses;
   std::optional<Scopes> scopes;
   std::int64_t scopesOf = 0;
@@ -327,9 +354,13 @@ Result<std::vector<MemoryUse>> memoryUses(const store::Database& trace,
       SONDE_TRY_ASSIGN(scopes, Scopes::read(trace, place.processId));
       scopesOf = place.processId;
     }
-    MemoryUse& use = uses.emplace_back(useOf(place, log, *scopes));
+    const align::HostClock& clock = clocks.at(place.processId);
+    const auto range =
+        within ? std::optional(Interval{clock.toHost(within->begin), clock.toHost(within->end)})
+               : std::nullopt;
+    MemoryUse& use = uses.emplace_back(useOf(place, log, *scopes, range));
     SONDE_TRY(nameProcess(trace, ranks, place.processId, use));
-    SONDE_TRY(readSampledPeak(trace, place, use));
+    SONDE_TRY(readSampledPeak(trace, place, range, use));
   }
   return uses;
 }

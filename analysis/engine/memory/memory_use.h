@@ -65,9 +65,12 @@ struct MemoryUse {
 
 inline constexpr std::size_t kMemoryStretches = 200;
 
-// Ordered by process, then device, host and allocator. Empty if no block was recorded.
+// Ordered by process, then device, host and allocator. Empty if no block was recorded. `within`:
+// job time; all values are then those in it: `blocks` were allocated in it, `endBytes` are held at
+// its end, and operations share time with it.
 Result<std::vector<MemoryUse>> memoryUses(const store::Database& trace,
-                                          const std::vector<RankProcess>& ranks);
+                                          const std::vector<RankProcess>& ranks,
+                                          const std::optional<Interval>& within = {});
 
 // The memory held at an instant, by scope and site, most bytes first. `ns` is in the time of the
 // place's host, as in MemoryUse. Does not contain the base.

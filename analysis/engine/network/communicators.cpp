@@ -1,5 +1,7 @@
 #include "analysis/engine/network/communicators.h"
 
+#include "analysis/engine/intervals/time_range.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -20,12 +22,17 @@ struct OfKind {
   metrics::Interval longest{};
 };
 
+// From the first arrival to the last end.
+metrics::Interval timeOf(const JoinedCollective& collective) {
+  return {collective.firstArrivalNs(), collective.lastEndNs()};
+}
+
 std::map<CollectiveKind, OfKind> countKinds(const std::vector<JoinedCollective>& collectives) {
   std::map<CollectiveKind, OfKind> kinds;
   for (const JoinedCollective& each : collectives) {
     OfKind& kind = kinds[{each.op, each.size, each.bytes}];
     ++kind.count;
-    const metrics::Interval time{each.firstArrivalNs(), each.lastEndNs()};
+    const metrics::Interval time = timeOf(each);
     if (time.end - time.begin >= kind.longest.end - kind.longest.begin)
       kind.longest = time;
   }
@@ -34,10 +41,11 @@ std::map<CollectiveKind, OfKind> countKinds(const std::vector<JoinedCollective>&
 
 }  // namespace
 
-std::vector<CommunicatorRow> communicatorRows(const std::vector<JoinedCollective>& collectives) {
+std::vector<CommunicatorRow> communicatorRows(const std::vector<JoinedCollective>& collectives,
+                                              const std::optional<metrics::Interval>& within) {
   std::map<std::string, std::vector<JoinedCollective>> groups;
   for (const JoinedCollective& each : collectives)
-    if (each.op != "send" && each.op != "receive")
+    if (each.op != "send" && each.op != "receive" && metrics::sharesTime(timeOf(each), within))
       groups[each.group].push_back(each);
   std::vector<CommunicatorRow> rows;
   std::int64_t totalNs = 0;

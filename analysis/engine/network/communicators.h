@@ -4,6 +4,7 @@
 #include "analysis/engine/device/collectives.h"
 #include "analysis/engine/intervals/intervals.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ struct CommunicatorRow {
   metrics::Interval longest{};  // from the first arrival at the longest of them to its last end
 };
 
-// The longest total first. Sends and receives are left out.
+// The longest total first. Sends and receives are left out. `within`: only collectives that share
+// time with it, as a whole.
 std::vector<CommunicatorRow> communicatorRows(
-    const std::vector<device::JoinedCollective>& collectives);
+    const std::vector<device::JoinedCollective>& collectives,
+    const std::optional<metrics::Interval>& within = {});
 
 }  // namespace sonde::engine::network

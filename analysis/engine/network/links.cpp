@@ -1,6 +1,7 @@
 #include "analysis/engine/network/links.h"
 
 #include "analysis/engine/device/spread.h"
+#include "analysis/engine/intervals/time_range.h"
 #include "analysis/engine/network/stream_ends.h"
 #include "analysis/store/read_rows.h"
 
@@ -92,15 +93,18 @@ struct Gathered {
   std::vector<Interval> busy;
   std::vector<std::int64_t> latencies;
 
-  void add(Stream& stream) {
+  void add(Stream& stream, const std::optional<Interval>& within) {
     std::sort(stream.received.begin(), stream.received.end(), isBefore);
     const bool hasSender = !stream.sent.empty();
     for (const Piece& piece : hasSender ? stream.sent : stream.received) {
       Interval time = piece.time;
-      if (const Piece* const receiver = hasSender ? receiverOf(stream, piece) : nullptr) {
+      const Piece* const receiver = hasSender ? receiverOf(stream, piece) : nullptr;
+      if (receiver != nullptr)
         time.end = std::max(time.end, receiver->time.end);
+      if (!metrics::sharesTime(time, within))
+        continue;
+      if (receiver != nullptr)
         latencies.push_back(receiver->time.end - time.begin);
-      }
       ++link.messages;
       link.bytes += piece.bytes;
       if (time.end - time.begin > link.longest.end - link.longest.begin)
@@ -172,6 +176,8 @@ class Gathering {
  public:
   using Ends = std::pair<std::string, std::string>;
 
+  explicit Gathering(const std::optional<Interval>& within) : within_(within) {}
+
   void add(Streams streams, const std::set<Ends>& except) {
     for (auto& [key, stream] : streams) {
       const Ends ends{stream.from.name, stream.to.name};
@@ -181,7 +187,7 @@ class Gathering {
       ends_[stream.to.name] = stream.to;
       Gathered& sum = links_[{ends, stream.kind}];
       sum.link.kind = stream.kind;
-      sum.add(stream);
+      sum.add(stream, within_);
     }
   }
   [[nodiscard]] std::set<Ends> pairs() const {
@@ -191,6 +197,7 @@ class Gathering {
     return found;
   }
   Links finish() {
+    std::erase_if(links_, [](const auto& each) { return each.second.link.messages == 0; });
     Links result;
     for (auto& [name, end] : ends_)
       result.ends.push_back(end);
@@ -213,6 +220,7 @@ class Gathering {
   }
 
  private:
+  std::optional<Interval> within_;
   std::map<std::string, LinkEnd> ends_;  // by name
   std::map<std::pair<Ends, std::string>, Gathered> links_;
 };
@@ -226,8 +234,9 @@ std::optional<double> Link::bytesPerSecond() const noexcept {
 }
 
 Result<Links> readLinks(const store::Database& trace,
-                        const std::vector<metrics::RankProcess>& ranks) {
-  Gathering gathering;
+                        const std::vector<metrics::RankProcess>& ranks,
+                        const std::optional<Interval>& within) {
+  Gathering gathering(within);
   SONDE_TRY_ASSIGN(Streams streams, readStreams(trace, ranks));
   gathering.add(std::move(streams), {});
   SONDE_TRY_ASSIGN(Streams calls, readCalls(trace, ranks));

@@ -45,8 +45,11 @@ struct Links {
 };
 
 // Covers links with a rank at one end or both. Sends and receives of a communication library (NCCL,
-// Gloo) count between two ends that recorded no transfers, which may be the same bytes.
+// Gloo) count between two ends that recorded no transfers, which may be the same bytes. `within`:
+// job time; only messages that share time with it count, but with all of their bytes and time: the
+// bandwidth of a part is unknown.
 Result<Links> readLinks(const store::Database& trace,
-                        const std::vector<metrics::RankProcess>& ranks);
+                        const std::vector<metrics::RankProcess>& ranks,
+                        const std::optional<metrics::Interval>& within = {});
 
 }  // namespace sonde::engine::network

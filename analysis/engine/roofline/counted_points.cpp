@@ -2,8 +2,11 @@
 
 #include "analysis/store/read_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 
 namespace sonde::engine::roofline {
@@ -20,14 +23,24 @@ struct MetricRow {
 
   SONDE_COLUMNS(device, operation, name, mean, count, startNs, endNs)
 };
-// The mean over the operation's instances of each metric's sum over an instance's stretches.
+// `{}`: which stretches count. The mean over the operation's instances of each metric's sum over an
+// instance's stretches.
 constexpr std::string_view kMetrics =
     "SELECT device, operation, name, avg(value) AS mean, count(*) AS count, min(begin) AS "
     "start_ns, "
     "max(end) AS end_ns FROM (SELECT coalesce(d.name, 'device') AS device, m.operation, m.name, "
     "sum(m.value) AS value, min(m.start_ns) AS begin, min(m.start_ns) + sum(m.dur_ns) AS end FROM "
     "v_device_metric m LEFT JOIN device d ON d.id = m.device_id WHERE m.name GLOB '*.sum' AND "
-    "m.value NOTNULL GROUP BY m.rank, m.slice_id, m.name, d.name) GROUP BY device, operation, name";
+    "m.value NOTNULL AND {} GROUP BY m.rank, m.slice_id, m.name, d.name) GROUP BY device, "
+    "operation, name";
+
+std::string metricsSql(const std::optional<metrics::Interval>& within) {
+  return fmt::format(
+      fmt::runtime(kMetrics),
+      within ? fmt::format(
+                   "m.start_ns < {} AND m.start_ns + m.dur_ns > {}", within->end, within->begin)
+             : "1");
+}
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -49,9 +62,10 @@ double flopsOf(std::string_view metric) {
 
 }  // namespace
 
-Result<std::vector<CountedPoint>> countedPoints(const store::Database& trace) {
+Result<std::vector<CountedPoint>> countedPoints(const store::Database& trace,
+                                                const std::optional<metrics::Interval>& within) {
   std::map<std::pair<std::string, std::string>, CountedPoint> found;
-  SONDE_TRY(store::forEach<MetricRow>(trace, kMetrics, [&](const MetricRow& row) {
+  SONDE_TRY(store::forEach<MetricRow>(trace, metricsSql(within), [&](const MetricRow& row) {
     CountedPoint& counted = found[{row.device, row.operation}];
     counted.device = row.device;
     RooflinePoint& point = counted.point;

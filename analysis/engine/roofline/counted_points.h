@@ -18,6 +18,7 @@ struct CountedPoint {
   bool usesTensorCores = false;
   RooflinePoint point;
 };
-Result<std::vector<CountedPoint>> countedPoints(const store::Database& trace);
+Result<std::vector<CountedPoint>> countedPoints(const store::Database& trace,
+                                                const std::optional<metrics::Interval>& within);
 
 }  // namespace sonde::engine::roofline

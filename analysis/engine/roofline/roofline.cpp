@@ -1,5 +1,6 @@
 #include "analysis/engine/roofline/roofline.h"
 
+#include "analysis/engine/intervals/time_range.h"
 #include "analysis/engine/models/kernels/device_peaks.h"
 #include "analysis/engine/models/kernels/operator_inputs.h"
 #include "analysis/engine/models/kernels/operator_times.h"
@@ -71,8 +72,11 @@ struct Launched {
   std::string device;
   std::string kernel;
   metrics::Interval longest{};
+  double ns = 0;          // of all of them
+  bool isWithin = false;  // one of them shares time with the range
 
   void add(const std::string& on, const std::string& name, metrics::Interval time) {
+    ns += static_cast<double>(time.end - time.begin);
     if (time.end - time.begin <= longest.end - longest.begin)
       return;
     device = on;
@@ -172,22 +176,31 @@ class Gathering {
 
 Result<void> addKernels(const store::Database& trace,
                         const OperatorTimes& times,
+                        const std::optional<metrics::Interval>& within,
                         Gathering& gathering) {
   SONDE_TRY_ASSIGN(const auto operators, models::operatorsOfKernels(trace, times));
   std::vector<Launched> launched(times.operators.size());
   SONDE_TRY(store::forEach<KernelRow>(trace, kKernels, [&](const KernelRow& row) {
-    gathering.addKernelTime(row.device, static_cast<double>(row.durNs));
-    if (const auto found = operators.find(row.id); found != operators.end())
-      launched[found->second].add(row.device, row.name, {row.startNs, row.startNs + row.durNs});
+    const metrics::Interval time{row.startNs, row.startNs + row.durNs};
+    const bool isWithin = metrics::sharesTime(time, within);
+    if (const auto found = operators.find(row.id); found != operators.end()) {
+      launched[found->second].add(row.device, row.name, time);
+      launched[found->second].isWithin |= isWithin;
+    } else if (isWithin) {
+      gathering.addKernelTime(row.device, static_cast<double>(row.durNs));
+    }
   }));
   for (std::size_t at = 0; at < launched.size(); ++at)
-    if (!launched[at].device.empty())
+    if (launched[at].isWithin) {
+      gathering.addKernelTime(launched[at].device, launched[at].ns);
       gathering.add(times.operators[at], launched[at], false);
+    }
   return {};
 }
 
 Result<void> addOperators(const store::Database& trace,
                           const OperatorTimes& times,
+                          const std::optional<metrics::Interval>& within,
                           Gathering& gathering) {
   std::unordered_map<std::int64_t, std::size_t> places;
   for (std::size_t at = 0; at < times.operators.size(); ++at)
@@ -196,10 +209,11 @@ Result<void> addOperators(const store::Database& trace,
     return {};
   return store::forEach<SliceRow>(trace, kOperators, [&](const SliceRow& row) {
     const auto found = places.find(row.id);
-    if (found == places.end())
+    const metrics::Interval time{row.startNs, row.startNs + row.durNs};
+    if (found == places.end() || !metrics::sharesTime(time, within))
       return;
     Launched launched;
-    launched.add(row.device, "", {row.startNs, row.startNs + row.durNs});
+    launched.add(row.device, "", time);
     gathering.add(times.operators[found->second], launched, true);
   });
 }
@@ -228,14 +242,15 @@ Bound RooflinePoint::bound() const noexcept {
   return intensity() * peakBytes < peakFlops ? Bound::Memory : Bound::Compute;
 }
 
-Result<std::vector<DeviceRoofline>> readRooflines(const store::Database& trace) {
+Result<std::vector<DeviceRoofline>> readRooflines(const store::Database& trace,
+                                                  const std::optional<metrics::Interval>& within) {
   Gathering gathering;
   SONDE_TRY_ASSIGN(const OperatorTimes times, models::readOperatorTimes(trace));
   if (times.isOnDevice)
-    SONDE_TRY(addKernels(trace, times, gathering));
+    SONDE_TRY(addKernels(trace, times, within, gathering));
   else
-    SONDE_TRY(addOperators(trace, times, gathering));
-  SONDE_TRY_ASSIGN(std::vector<CountedPoint> counted, countedPoints(trace));
+    SONDE_TRY(addOperators(trace, times, within, gathering));
+  SONDE_TRY_ASSIGN(std::vector<CountedPoint> counted, countedPoints(trace, within));
   for (CountedPoint& each : counted)
     gathering.add(std::move(each));
   return gathering.finish();

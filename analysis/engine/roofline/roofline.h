@@ -64,7 +64,9 @@ struct DeviceRoofline {
 };
 
 // One for each model of device, by name. Empty: no operator has recorded sizes, and nothing was
-// counted.
-Result<std::vector<DeviceRoofline>> readRooflines(const store::Database& trace);
+// counted. `within`: job time; only operators whose kernels share time with it, each with all of
+// its kernels.
+Result<std::vector<DeviceRoofline>> readRooflines(
+    const store::Database& trace, const std::optional<metrics::Interval>& within = {});
 
 }  // namespace sonde::engine::roofline

@@ -23,6 +23,8 @@ struct TensorName {
   std::string name;
   std::int64_t count = 0;     // of iterations in which it was read
   std::int64_t elements = 0;  // the most
+
+  bool operator==(const TensorName&) const = default;
 };
 
 // By process, collection and name.

@@ -44,15 +44,16 @@ class EnergyUses : public test::DeviceTrace {
     kernel(stream(one, 7), "gemm", {50 * kMs, 100 * kMs}, {}, module);
     return one;
   }
-  std::vector<EnergyUse> read() {
-    const store::Database trace = open();
+  std::vector<EnergyUse> read() { return usesOf(open()); }
+  static std::vector<EnergyUse> usesOf(const store::Database& trace,
+                                       const std::optional<metrics::Interval>& within = {}) {
     const auto ranks = test::must(metrics::readRanks(trace));
     std::vector<metrics::Throughput> throughput;
     throughput.reserve(ranks.size());
     for (const metrics::RankProcess& rank : ranks)
       throughput.push_back(
           metrics::throughputOf(rank, test::must(metrics::workOf(trace, rank, {}))));
-    return test::must(energyUses(trace, ranks, throughput));
+    return test::must(energyUses(trace, ranks, throughput, within));
   }
 };
 
@@ -76,6 +77,18 @@ TEST_F(EnergyUses, OfAMachineAreThoseOfItsThreads) {
   EXPECT_NEAR(*use.joulesPerIteration, 6, 1e-6);
   EXPECT_NEAR(*use.samplesPerJoule, 50 / 6.0, 1e-6);
   EXPECT_EQ(use.tokensPerJoule, std::nullopt);
+}
+
+TEST_F(EnergyUses, OfARangeAreThoseInIt) {
+  training();
+  meter("energy package-0 (intel-rapl:0)", {}, "J", {{0, 10}, {40, 14}, {100, 16}});
+  const store::Database trace = open();
+  const auto uses = usesOf(trace, metrics::Interval{30 * kMs, 70 * kMs});
+  ASSERT_THAT(uses, SizeIs(1));
+  EXPECT_NEAR(uses[0].energy.joules, 2, 1e-9) << "a quarter of 4, and half of 2";
+  EXPECT_NEAR(uses[0].operations[0].share.joules, 1, 1e-9);
+  EXPECT_NEAR(*uses[0].watts, 50, 1e-6);
+  EXPECT_THAT(usesOf(trace, metrics::Interval{200 * kMs, 300 * kMs}), IsEmpty());
 }
 
 // An operator from 0 to 20 and a wait from 60 to 100, both outside of operations; nothing in

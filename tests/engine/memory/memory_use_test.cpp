@@ -66,10 +66,11 @@ class MemoryUses : public test::DeviceTrace {
                            .keyId = trace_->name("args"),
                            .value = json});
   }
-  std::vector<MemoryUse> read() {
-    const store::Database trace = open();
+  std::vector<MemoryUse> read() { return usesOf(open()); }
+  static std::vector<MemoryUse> usesOf(const store::Database& trace,
+                                       const std::optional<Interval>& within = {}) {
     const auto ranks = test::must(readRanks(trace));
-    return test::must(memoryUses(trace, ranks));
+    return test::must(memoryUses(trace, ranks, within));
   }
   static const MemoryOperation& operation(const MemoryUse& use, std::string_view name) {
     const auto found = std::find_if(use.operations.begin(),
@@ -83,6 +84,30 @@ class MemoryUses : public test::DeviceTrace {
   model::SliceId forward_, linear_, backward_;
   std::int64_t next_ = 1;
 };
+
+TEST_F(MemoryUses, OfARangeAreThoseInIt) {
+  writeStep();
+  block(model::Allocator::Torch, 100, {18, 78}, linear_);
+  block(model::Allocator::Torch, 50, {30, -1}, forward_);
+  block(model::Allocator::Torch, 400, {56, 66}, backward_);
+  const store::Database trace = open();
+  const MemoryUse use = usesOf(trace, Interval{20, 56}).at(0);
+  EXPECT_EQ(use.peak, (MemoryLevel{30, 150}));
+  EXPECT_THAT(use.series,
+              ElementsAre(MemoryLevel{20, 100}, MemoryLevel{30, 150}, MemoryLevel{56, 150}));
+  EXPECT_EQ(use.endBytes, 150);
+  EXPECT_EQ(use.blocks, 1);
+  EXPECT_EQ(use.allocatedBytes, 50);
+  ASSERT_THAT(use.holders, SizeIs(2));
+  EXPECT_EQ(operation(use, "backward").peakBytes, 150) << "its first 6 ns";
+  EXPECT_EQ(operation(use, "forward").blocks, 1);
+  EXPECT_EQ(operation(use, "step").freedBytes, 0);
+  EXPECT_THAT(use.operations, SizeIs(3)) << "linear allocated nothing then";
+  const MemoryUse late = usesOf(trace, Interval{80, 90}).at(0);
+  EXPECT_EQ(late.peak, (MemoryLevel{80, 50}));
+  EXPECT_EQ(late.blocks, 0);
+  EXPECT_THAT(late.operations, SizeIs(1)) << "of the step";
+}
 
 TEST_F(MemoryUses, HaveThePeakWithWhoHoldsIt) {
   writeStep();

@@ -35,13 +35,17 @@ class LinksTest : public test::RankTrace {
                                 .tag = of.tag});
   }
   // The first two channels are the ends of one connection.
-  Links read() {
+  Links read() { return linksOf(finish()); }
+  store::Database finish() {
     must(trace_->writer().commit());
     must(trace_->writer().begin());
     must(trace_->writer().database().exec(
         "UPDATE channel SET peer_channel_id = 3 - id WHERE id < 3"));
-    const auto trace = open();
-    return must(readLinks(trace, must(metrics::readRanks(trace))));
+    return open();
+  }
+  static Links linksOf(const store::Database& trace,
+                       const std::optional<metrics::Interval>& within = {}) {
+    return must(readLinks(trace, must(metrics::readRanks(trace)), within));
   }
   void twoRanks(model::ChannelKind kind) {
     iteration(process(0, 10), 0, 0, 10'000);
@@ -79,6 +83,28 @@ TEST_F(LinksTest, CountsBytesOnceAndTimesThemFromSendToReceive) {
   EXPECT_EQ(back.from, 1U);
   EXPECT_EQ(back.bytes, 7);
   EXPECT_EQ(back.medianLatencyNs, 50);
+}
+
+TEST_F(LinksTest, ARangeHasTheWholeMessagesThatOverlapIt) {
+  twoRanks(model::ChannelKind::Tcp);
+  move(zero_, Direction::Send, {0, 100, 1000, 10});
+  move(one_, Direction::Receive, {0, 100, 1100, 400});
+  move(zero_, Direction::Send, {100, 50, 2000, 10});
+  move(one_, Direction::Receive, {100, 50, 2000, 100});
+  move(one_, Direction::Send, {0, 7, 3000, 0});
+  const store::Database trace = finish();
+  const auto found = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> bytesAndBusy;
+    for (const Link& each : linksOf(trace, metrics::Interval{begin, end}).links)
+      bytesAndBusy.emplace_back(each.bytes, each.busyNs);
+    return bytesAndBusy;
+  };
+  using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  EXPECT_EQ(found(1400, 1450), (Pairs{{100, 500}})) << "while it is on its way";
+  EXPECT_EQ(found(1499, 2001), (Pairs{{150, 600}}));
+  EXPECT_EQ(found(1500, 2000), Pairs{}) << "one has arrived, the next has not left";
+  EXPECT_EQ(found(3000, 3001), (Pairs{{7, 0}})) << "an instant";
+  EXPECT_EQ(found(2999, 3000), Pairs{});
 }
 
 TEST_F(LinksTest, MatchesMessagesOfMpiByTagAndNumber) {

@@ -41,6 +41,24 @@ class RooflineTest : public test::DeviceTrace {
   Rank rank_ = rank(0);
 };
 
+TEST_F(RooflineTest, ARangeHasTheWholeOperatorsOfItsKernels) {
+  const auto queue = queueOn("NVIDIA A100-SXM4-80GB");
+  const auto half = op("aten::mm", {0, 10}, kShapes, "[c10::Half,c10::Half]");
+  const auto single = op("aten::mm", {20, 30}, kShapes, "[float,float]");
+  kernel(queue, "hgemm", {1'000, 11'000}, {}, half);
+  kernel(queue, "splitk", {11'000, 11'500}, {}, half);
+  kernel(queue, "sgemm", {20'000, 220'000}, {}, single);
+  kernel(queue, "unknown", {2'500'000, 2'600'000});
+  const store::Database trace = open();
+  const auto devices = must(readRooflines(trace, metrics::Interval{11'100, 11'200}));
+  ASSERT_THAT(devices, SizeIs(1));
+  ASSERT_THAT(devices[0].points, SizeIs(1));
+  EXPECT_EQ(devices[0].points[0].kernel, "hgemm") << "its second kernel is in the range";
+  EXPECT_DOUBLE_EQ(devices[0].points[0].ns, 10'500);
+  EXPECT_DOUBLE_EQ(devices[0].kernelNs, 10'500);
+  EXPECT_THAT(must(readRooflines(trace, metrics::Interval{12'000, 13'000})), SizeIs(0));
+}
+
 TEST_F(RooflineTest, PlacesKernelsUnderTheRoofOfTheirNumbers) {
   const auto queue = queueOn("NVIDIA A100-SXM4-80GB");
   const auto half = op("aten::mm", {0, 10}, kShapes, "[c10::Half,c10::Half]");
@@ -109,11 +127,14 @@ TEST_F(RooflineTest, OfAnUnknownDeviceHasNoRoofs) {
 
 TEST_F(RooflineTest, WithoutKernelsHasOperatorsOfTheHost) {
   op("aten::mm", {100, 300}, kShapes, "[float,float]");
-  const auto devices = must(readRooflines(open()));
+  const store::Database trace = open();
+  const auto devices = must(readRooflines(trace));
   ASSERT_THAT(devices, SizeIs(1));
   EXPECT_TRUE(devices[0].isHost);
   EXPECT_DOUBLE_EQ(devices[0].points[0].ns, 200);
   EXPECT_EQ(devices[0].points[0].kernel, "");
+  EXPECT_THAT(must(readRooflines(trace, metrics::Interval{299, 400})), SizeIs(1));
+  EXPECT_THAT(must(readRooflines(trace, metrics::Interval{300, 400})), SizeIs(0));
 }
 
 TEST_F(RooflineTest, CombinesCountersOfAnOperation) {
@@ -127,7 +148,8 @@ TEST_F(RooflineTest, CombinesCountersOfAnOperation) {
   metric(first, device, "gpu__time_duration.sum", 10);
   metric(second, device, "gpu__time_duration.sum", 30);
   metric(second, device, "dram__bytes_read.sum", 500);
-  const auto devices = must(readRooflines(open()));
+  const store::Database trace = open();
+  const auto devices = must(readRooflines(trace));
   ASSERT_THAT(devices, SizeIs(1));
   ASSERT_THAT(devices[0].points, SizeIs(1));
   const RooflinePoint& point = devices[0].points[0];
@@ -137,6 +159,8 @@ TEST_F(RooflineTest, CombinesCountersOfAnOperation) {
   EXPECT_DOUBLE_EQ(point.ns, 40);
   EXPECT_DOUBLE_EQ(point.flops, 500);  // (2 · 100 + 50) of each of two
   EXPECT_DOUBLE_EQ(point.intensity(), 0.5);
+  EXPECT_THAT(must(readRooflines(trace, metrics::Interval{1000, 1200})), SizeIs(1));
+  EXPECT_THAT(must(readRooflines(trace, metrics::Interval{1100, 1200})), SizeIs(0));
 }
 
 TEST_F(RooflineTest, IsEmptyWithoutWork) {
