@@ -43,10 +43,11 @@ std::vector<MemoryPoint> byJob(const std::vector<MemoryLevel>& levels,
 
 }  // namespace
 
-Result<std::vector<MemoryLine>> readMemory(const store::Database& trace) {
+Result<std::vector<MemoryLine>> readMemory(const store::Database& trace,
+                                           const std::optional<engine::metrics::Interval>& within) {
   namespace metrics = engine::metrics;
   SONDE_TRY_ASSIGN(const auto ranks, metrics::readRanks(trace));
-  SONDE_TRY_ASSIGN(std::vector<MemoryUse> uses, metrics::memoryUses(trace, ranks));
+  SONDE_TRY_ASSIGN(std::vector<MemoryUse> uses, metrics::memoryUses(trace, ranks, within));
   SONDE_TRY_ASSIGN(const auto reserved, metrics::reservedLevels(trace, metrics::kMemoryStretches));
   SONDE_TRY_ASSIGN(const auto clocks, engine::align::readProcessClocks(trace));
   std::vector<MemoryLine> lines;

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sonde::gui {
@@ -31,8 +32,10 @@ struct MemoryLine {
   MemoryPoint peak;
 };
 
-// The highest peak first. Empty: no allocation was recorded.
-[[nodiscard]] Result<std::vector<MemoryLine>> readMemory(const store::Database& trace);
+// The highest peak first. Empty: no allocation was recorded. `within`: job time; values are then
+// those in it, as of memoryUses().
+[[nodiscard]] Result<std::vector<MemoryLine>> readMemory(
+    const store::Database& trace, const std::optional<engine::metrics::Interval>& within);
 // The blocks that are alive at an instant of the host.
 [[nodiscard]] Result<std::vector<engine::metrics::MemoryHolder>> readHolders(
     const store::Database& trace, const engine::metrics::MemoryUse& use, std::int64_t hostNs);

@@ -50,12 +50,13 @@ constexpr ValueKind kLinkUnits[] = {
 
 }  // namespace
 
-Result<std::shared_ptr<const NetworkValues>> readNetwork(const store::Database& trace) {
+Result<std::shared_ptr<const NetworkValues>> readNetwork(
+    const store::Database& trace, const std::optional<engine::metrics::Interval>& within) {
   auto values = std::make_shared<NetworkValues>();
   SONDE_TRY_ASSIGN(const auto ranks, engine::metrics::readRanks(trace));
-  SONDE_TRY_ASSIGN(values->links, engine::network::readLinks(trace, ranks));
+  SONDE_TRY_ASSIGN(values->links, engine::network::readLinks(trace, ranks, within));
   SONDE_TRY_ASSIGN(const auto collectives, engine::device::readCollectives(trace));
-  values->communicators = engine::network::communicatorRows(collectives);
+  values->communicators = engine::network::communicatorRows(collectives, within);
   return std::shared_ptr<const NetworkValues>(std::move(values));
 }
 

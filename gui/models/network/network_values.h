@@ -22,8 +22,9 @@ struct NetworkValues {
   engine::network::Links links;
   std::vector<engine::network::CommunicatorRow> communicators;
 };
+// `within`: job time; only messages and collectives that share time with it. Unset: all.
 [[nodiscard]] Result<std::shared_ptr<const NetworkValues>> readNetwork(
-    const store::Database& trace);
+    const store::Database& trace, const std::optional<engine::metrics::Interval>& within);
 
 enum class LinkValue : std::uint8_t { Bytes, Messages, Time, Bandwidth };
 [[nodiscard]] QString titleOf(LinkValue value);

@@ -35,10 +35,6 @@ QString operationOf(const RooflinePoint& point) {
 
 }  // namespace
 
-Result<std::vector<DeviceRoofline>> readRoofline(const store::Database& trace) {
-  return engine::roofline::readRooflines(trace);
-}
-
 QString titleOf(Bound bound) {
   constexpr const char* kTitles[] = {"unknown", "memory", "compute", "latency"};
   return tr(kTitles[static_cast<std::size_t>(bound)]);

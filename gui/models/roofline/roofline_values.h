@@ -1,10 +1,8 @@
-// Kernels against the limits of their device, for the view of the roofline. Plain values; reading
-// uses the database's thread.
+// Kernels against the limits of their device, for the view of the roofline. Pure functions over
+// plain values.
 #pragma once
 
 #include "analysis/engine/roofline/roofline.h"
-#include "analysis/store/database.h"
-#include "base/result.h"
 #include "gui/models/table/value_table.h"
 
 #include <QString>
@@ -12,9 +10,6 @@
 #include <vector>
 
 namespace sonde::gui {
-
-[[nodiscard]] Result<std::vector<engine::roofline::DeviceRoofline>> readRoofline(
-    const store::Database& trace);
 
 // "memory".
 [[nodiscard]] QString titleOf(engine::roofline::Bound bound);

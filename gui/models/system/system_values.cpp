@@ -103,7 +103,7 @@ Result<SystemValues> readSystem(const store::Database& trace,
     SONDE_TRY_ASSIGN(const auto work, engine::metrics::workOf(trace, rank, std::nullopt));
     throughput.push_back(engine::metrics::throughputOf(rank, work));
   }
-  SONDE_TRY_ASSIGN(values.energy, engine::energy::energyUses(trace, ranks, throughput));
+  SONDE_TRY_ASSIGN(values.energy, engine::energy::energyUses(trace, ranks, throughput, within));
   return values;
 }
 

@@ -18,10 +18,10 @@ namespace sonde::gui {
 
 struct SystemValues {
   std::vector<engine::counters::CounterChart> charts;
-  std::vector<engine::energy::EnergyUse> energy;  // of the ranks' whole time
+  std::vector<engine::energy::EnergyUse> energy;  // while the ranks trained
   bool hasCounters = false;                       // in any range
 };
-// `within`: the charts' range of job time; unset: all.
+// `within`: job time; unset: all.
 [[nodiscard]] Result<SystemValues> readSystem(
     const store::Database& trace, const std::optional<engine::metrics::Interval>& within);
 

@@ -1,5 +1,6 @@
 #include "gui/models/training/training_values.h"
 
+#include "analysis/engine/intervals/time_range.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "gui/trace/qtext.h"
 
@@ -20,6 +21,19 @@ QString tr(const char* text) {
   return QCoreApplication::translate("Training", text);
 }
 
+using Within = std::optional<engine::metrics::Interval>;
+
+template <typename Point>
+void limitTo(const Within& within, std::vector<Point>& points) {
+  std::erase_if(
+      points, [&](const Point& point) { return !engine::metrics::sharesTime(point.time, within); });
+}
+
+void limitTo(const Within& within, std::vector<training::ScalarSeries>& all) {
+  for (training::ScalarSeries& series : all)
+    limitTo(within, series.points);
+}
+
 }  // namespace
 
 Result<TrainingNames> readTrainingNames(const store::Database& trace) {
@@ -27,7 +41,6 @@ Result<TrainingNames> readTrainingNames(const store::Database& trace) {
   TrainingNames names;
   SONDE_TRY_ASSIGN(names.scalars, training::scalarNames(trace));
   SONDE_TRY_ASSIGN(names.tensors, training::tensorNames(trace, ranks));
-  SONDE_TRY_ASSIGN(names.iterations, training::iterationSeries(trace, ranks));
   return names;
 }
 
@@ -37,16 +50,20 @@ Result<TrainingSeries> readTrainingSeries(const store::Database& trace,
   TrainingSeries series;
   for (const std::string& name : choice.scalars) {
     SONDE_TRY_ASSIGN(auto of, training::scalarSeries(trace, ranks, name));
+    limitTo(choice.within, of);
     series.scalars.emplace_back(name, std::move(of));
   }
   if (choice.tensor) {
     SONDE_TRY_ASSIGN(series.tensor, training::tensorPoints(trace, *choice.tensor));
+    limitTo(choice.within, series.tensor);
     series.ridges = training::ridgesOf(series.tensor, kMostRidges, kRidgeBins);
   }
+  SONDE_TRY_ASSIGN(series.iterations, training::iterationSeries(trace, ranks));
+  limitTo(choice.within, series.iterations);
   return series;
 }
 
-std::pair<double, double> iterationRange(const TrainingNames& names, const TrainingSeries& series) {
+std::pair<double, double> iterationRange(const TrainingSeries& series) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   const auto add = [&](std::int64_t iteration) {
@@ -58,7 +75,7 @@ std::pair<double, double> iterationRange(const TrainingNames& names, const Train
       for (const auto& point : each.points)
         add(point.iteration);
   };
-  addAll(names.iterations);
+  addAll(series.iterations);
   for (const auto& [name, all] : series.scalars)
     addAll(all);
   for (const auto& point : series.tensor)

@@ -46,6 +46,7 @@ MemoryView::MemoryView(TraceModels& models) : Panel(models) {
   connect(places, &TablePanel::opened, this, &MemoryView::placeWanted);
   connect(operations, &TablePanel::opened, this, &MemoryView::placeWanted);
   connect(chart_, &LineChart::clickedAt, this, &MemoryView::lookAt);
+  followTime();
 }
 
 QWidget* MemoryView::buildHolders() {
@@ -84,13 +85,19 @@ QString MemoryView::note() const {
 }
 
 void MemoryView::read() {
-  ask(readMemory, [this](std::vector<MemoryLine> lines) {
-    lines_ = std::move(lines);
-    showPlaces();
-  });
+  ask([within = models().view.selectedTime()](
+          const store::Database& trace) { return readMemory(trace, within); },
+      [this](std::vector<MemoryLine> lines) {
+        const QString chosen = lines_.empty() ? QString() : titleOf(line().use);
+        lines_ = std::move(lines);
+        const auto again = std::find_if(lines_.begin(), lines_.end(), [&](const MemoryLine& each) {
+          return titleOf(each.use) == chosen;
+        });
+        showPlaces(again == lines_.end() ? 0 : static_cast<int>(again - lines_.begin()));
+      });
 }
 
-void MemoryView::showPlaces() {
+void MemoryView::showPlaces(int row) {
   if (lines_.empty()) {
     showMessage(
         tr("The trace has no allocations. sonde run --sources +memory records those of the host; "
@@ -100,7 +107,7 @@ void MemoryView::showPlaces() {
     return;
   }
   places_.show(memoryRows(lines_));
-  choose(0);
+  choose(row);
 }
 
 void MemoryView::choose(int row) {
@@ -135,6 +142,10 @@ void MemoryView::lookAt(double seconds) {
 void MemoryView::showChart() {
   LineData lines{tr("seconds"), ValueKind::Bytes};
   lines.leastStepX = 0;
+  if (const auto& area = models().view.area()) {
+    lines.lowX = secondsOf(area->span.beginNs);
+    lines.highX = secondsOf(area->span.endNs);
+  }
   const auto add = [&](const QString& name, const std::vector<MemoryPoint>& points) {
     Series series{name, Theme::ofNumber(lines.series.size()), {}, true};
     for (const MemoryPoint& point : points)
@@ -168,6 +179,8 @@ void MemoryView::readHolders(const MemoryPoint& at) {
         if (of.use.baseBytes > 0)
           text += tr(". %1 of it were allocated before the recording began")
                       .arg(formatBytes(of.use.baseBytes));
+        if (models().view.area())
+          text += tr(". All values are those in the selected span");
         note_->setText(text + QStringLiteral(". ") +
                        tr("A click in the chart looks at another moment."));
       });

@@ -1,6 +1,6 @@
 // The memory of processes and devices over time, with its peak; at the peak or where the user
-// clicks, the allocations that are alive; and the use of memory by operation. Main thread; the
-// models must outlive it.
+// clicks, the allocations that are alive; and the use of memory by operation. Follows the selected
+// span. Main thread; the models must outlive it.
 #pragma once
 
 #include "gui/models/memory/memory_values.h"
@@ -38,7 +38,7 @@ class MemoryView : public Panel {
 
  private:
   QWidget* buildHolders();
-  void showPlaces();
+  void showPlaces(int row);
   void showChart();
   // At the last level that began at or before there.
   void lookAt(double seconds);

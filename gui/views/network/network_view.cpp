@@ -39,6 +39,7 @@ NetworkView::NetworkView(TraceModels& models) : Panel(models) {
   connect(map_, &HeatMap::clicked, this, &NetworkView::chooseCell);
   connect(map_, &HeatMap::doubleClicked, this, &NetworkView::openCell);
   connect(links, &TablePanel::opened, this, &NetworkView::placeWanted);
+  followTime();
   connect(collectives, &TablePanel::opened, this, &NetworkView::placeWanted);
 }
 
@@ -67,20 +68,27 @@ QString NetworkView::note() const {
 
 void NetworkView::read() {
   only_.reset();
-  ask(readNetwork, [this](std::shared_ptr<const NetworkValues> values) {
-    values_ = std::move(values);
-    show();
-  });
+  ask([within = models().view.selectedTime()](
+          const store::Database& trace) { return readNetwork(trace, within); },
+      [this](std::shared_ptr<const NetworkValues> values) {
+        values_ = std::move(values);
+        show();
+      });
 }
 
 void NetworkView::show() {
   if (values_ == nullptr)
     return;
   if (values_->links.links.empty() && values_->communicators.empty()) {
+    const QString none =
+        models().view.area()
+            ? tr("The selected span has no messages between processes, and no collectives. Click "
+                 "it in the tool bar to see the whole trace.")
+            : tr("The trace has no messages between processes, and no collectives.");
     showMessage(
-        tr("The trace has no messages between processes, and no collectives. sonde run records "
-           "sockets, pipes, MPI, NCCL and Gloo by default (sources net, mpi, nccl, gloo). Join the "
-           "traces of all ranks with sonde merge to see both ends."));
+        none +
+        tr(" sonde run records sockets, pipes, MPI, NCCL and Gloo by default (sources net, mpi, "
+           "nccl, gloo). Join the traces of all ranks with sonde merge to see both ends."));
     return;
   }
   upper_->setVisible(!values_->links.links.empty());
@@ -95,11 +103,18 @@ void NetworkView::showLinks() {
   links_.show(linkRows(values_->links, only_));
   if (values_->links.links.empty())
     note_->setText(
-        tr("No messages were recorded: only collectives. Sources net, mpi and nccl record them."));
+        models().view.area()
+            ? tr("Collectives that overlap the selected span, as a whole. It has no messages.")
+            : tr("No messages were recorded: only collectives. Sources net, mpi and "
+                 "nccl record them."));
   else if (only_)
     note_->setText(tr("The table shows this cell. Click it again to see all links."));
   else
-    note_->setText(tr("A click on a cell shows its links, a double click its longest message."));
+    note_->setText((models().view.area()
+                        ? tr("Messages and collectives that overlap the selected span, as a "
+                             "whole. ")
+                        : QString()) +
+                   tr("A click on a cell shows its links, a double click its longest message."));
 }
 
 void NetworkView::chooseCell(std::size_t row, std::size_t column) {

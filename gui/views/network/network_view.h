@@ -1,5 +1,6 @@
 // Who sends how much to whom: a matrix of senders and receivers, a table of their links, and one of
-// collectives. Main thread; the models must outlive it.
+// collectives. A selected span limits them to what overlaps it. Main thread; the models must
+// outlive it.
 #pragma once
 
 #include "gui/models/network/network_values.h"

@@ -92,6 +92,7 @@ RooflineView::RooflineView(TraceModels& models) : Panel(models) {
     chart_->select(static_cast<std::size_t>(row));
   });
   connect(table_, &TablePanel::opened, this, &RooflineView::placeWanted);
+  followTime();
 }
 
 QString RooflineView::note() const {
@@ -99,26 +100,34 @@ QString RooflineView::note() const {
 }
 
 void RooflineView::read() {
-  ask(readRoofline, [this](std::vector<DeviceRoofline> devices) {
-    devices_ = std::move(devices);
-    showDevices();
-  });
+  ask([within = models().view.selectedTime()](
+          const store::Database& trace) { return engine::roofline::readRooflines(trace, within); },
+      [this](std::vector<DeviceRoofline> devices) {
+        devices_ = std::move(devices);
+        showDevices();
+      });
 }
 
 void RooflineView::showDevices() {
   if (devices_.empty()) {
-    showMessage(
-        tr("The trace has no operators with recorded sizes, and no hardware counters, so the work "
-           "of its kernels is unknown. Record sizes with sonde run --torch-operators shapes, or "
-           "with torch.profiler and record_shapes=True. Count operations and bytes with sonde run "
-           "--counters roofline."));
+    const QString none =
+        models().view.area()
+            ? tr("The selected span has no kernel whose work is known. Click it in the tool bar to "
+                 "see the whole trace.")
+            : tr("The trace has no operators with recorded sizes, and no hardware counters, so the "
+                 "work of its kernels is unknown.");
+    showMessage(none + tr(" Record sizes with sonde run --torch-operators shapes, or with "
+                          "torch.profiler and record_shapes=True. Count operations and bytes with "
+                          "sonde run --counters roofline."));
     return;
   }
   {
     const QSignalBlocker blocker(device_);
+    const QString chosen = device_->currentText();
     device_->clear();
     for (const DeviceRoofline& each : devices_)
       device_->addItem(qtext(each.device));
+    device_->setCurrentIndex(std::max(device_->findText(chosen), 0));
   }
   show();
 }
@@ -146,6 +155,8 @@ void RooflineView::show() {
   QString note = noteOf(device);
   if (device.bytesPerSecond > 0)
     note += tr(" Memory: %1/s.").arg(formatBytes(std::llround(device.bytesPerSecond)));
+  if (models().view.area())
+    note += tr(" Only operators whose kernels overlap the selected span.");
   note_->setText(note);
 }
 

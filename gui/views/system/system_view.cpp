@@ -97,11 +97,10 @@ void SystemView::show() {
     return;
   }
   const auto& area = models().view.area();
-  QString note = area ? tr("The selected range of %1; energy is of the whole trace.")
-                            .arg(formatDuration(area->span.durNs()))
+  QString note = area ? tr("The selected range of %1.").arg(formatDuration(area->span.durNs()))
                       : tr("The whole trace; select a range in the timeline to see only that. A "
                            "click leads to the time.");
-  if (values_.energy.empty())
+  if (values_.energy.empty() && !area)
     note +=
         tr(" No energy was recorded: sonde run reads NVIDIA's GPUs, and processors (RAPL) if it "
            "may read /sys/class/powercap.");

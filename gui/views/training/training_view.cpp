@@ -63,6 +63,7 @@ TrainingView::TrainingView(TraceModels& models) : Panel(models) {
   page->setContentsMargins(8, 8, 8, 0);
   page->setFocusProxy(scalars_);
   setContent(page);
+  followTime();
 }
 
 QWidget* TrainingView::buildLists() {
@@ -127,8 +128,14 @@ std::vector<const LineChart*> TrainingView::charts() const {
   return charts;
 }
 
+QString TrainingView::hint() const {
+  return hint_->text();
+}
+
 void TrainingView::read() {
   ask(readTrainingNames, [this](TrainingNames names) {
+    if (!names.isEmpty() && names == names_)
+      return readSeries();  // of another span: the user's choice stays
     names_ = std::move(names);
     showNames();
   });
@@ -165,15 +172,12 @@ void TrainingView::showNames() {
     tensorList_->selectRow(tensor_);
   }
   tensorSection_->setVisible(!names_.tensors.empty());
-  hint_->setText(names_.tensors.empty()
-                     ? tr("No tensors were recorded: sonde run --sources +tensor.")
-                     : tr("Ctrl + click shows several scalars. A click on a point leads to its "
-                          "iteration in the timeline."));
   readSeries();
 }
 
 void TrainingView::readSeries() {
   TrainingChoice choice;
+  choice.within = models().view.selectedTime();
   for (const std::string& name : names_.scalars)
     for (const QListWidgetItem* item : scalars_->selectedItems())
       if (item->text() == qtext(name))
@@ -189,6 +193,12 @@ void TrainingView::readSeries() {
 }
 
 void TrainingView::showSeries() {
+  hint_->setText((models().view.area() ? tr("Only the iterations that overlap the selected span. ")
+                                       : QString()) +
+                 (names_.tensors.empty()
+                      ? tr("No tensors were recorded: sonde run --sources +tensor.")
+                      : tr("Ctrl + click shows several scalars. A click on a point leads to its "
+                           "iteration in the timeline.")));
   showScalars();
   showTensor();
   showTimes();
@@ -198,7 +208,7 @@ void TrainingView::showScalars() {
   for (Section* section : scalarSections_)
     delete section;
   scalarSections_.clear();
-  const auto [low, high] = iterationRange(names_, series_);
+  const auto [low, high] = iterationRange(series_);
   for (const auto& [name, all] : series_.scalars) {
     Section* section = nullptr;
     LineChart* chart = addChart(qtext(name), section);
@@ -217,7 +227,7 @@ void TrainingView::showTensor() {
   ridgeSection_->setVisible(hasTensor && !series_.ridges.points.empty());
   if (!hasTensor)
     return;
-  const auto [low, high] = iterationRange(names_, series_);
+  const auto [low, high] = iterationRange(series_);
   statistics_->show({tr("iteration"),
                      ValueKind::Real,
                      false,
@@ -242,10 +252,10 @@ void TrainingView::showTensor() {
 }
 
 void TrainingView::showTimes() {
-  const auto [low, high] = iterationRange(names_, series_);
+  const auto [low, high] = iterationRange(series_);
   LineData lines{tr("iteration"), ValueKind::Duration, true, {}, low, high};
-  for (std::size_t at = 0; at < names_.iterations.size(); ++at)
-    lines.series.push_back(seriesOf(names_.iterations[at], at));
+  for (std::size_t at = 0; at < series_.iterations.size(); ++at)
+    lines.series.push_back(seriesOf(series_.iterations[at], at));
   times_->show(std::move(lines));
 }
 

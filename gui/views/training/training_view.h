@@ -1,6 +1,6 @@
 // Scalars, statistics of a tensor and the time of iterations as lines over the iterations, one
-// above the other on the same axis, and the tensor's histograms beside them. Main thread; the
-// models must outlive it.
+// above the other on the same axis, and the tensor's histograms beside them. Only of iterations
+// that overlap the selected span. Main thread; the models must outlive it.
 #pragma once
 
 #include "gui/models/table/value_table.h"
@@ -38,6 +38,7 @@ class TrainingView : public Panel {
   [[nodiscard]] const LineChart& times() const { return *times_; }
   [[nodiscard]] const LineChart& statistics() const { return *statistics_; }
   [[nodiscard]] const RidgeChart& ridges() const { return *ridges_; }
+  [[nodiscard]] QString hint() const;
 
  protected:
   void read() override;

@@ -107,6 +107,30 @@ TEST_F(MemoryViewTest, TheTableChoosesThePlace) {
   EXPECT_FALSE(view().operations().rows().empty());
 }
 
+TEST_F(MemoryViewTest, FollowsTheSelectedSpan) {
+  openAllocations();
+  view().choose(1);
+  window_.models().view.setArea(Area{{1200 * kMs, 1500 * kMs}, {}});
+  settle();
+  const LineData& malloc = view().chart().data();
+  EXPECT_TRUE(malloc.series[0].name.contains("malloc")) << "the chosen one stays";
+  EXPECT_EQ(malloc.lowX, 0.2);
+  EXPECT_EQ(malloc.highX, 0.5);
+  view().choose(0);
+  settle();
+  EXPECT_EQ(view().places().rows()[0].values[3].toLongLong(), 100 * kMiB) << "the peak in it";
+  EXPECT_NEAR(view().chart().data().marks[0].x, 0.2, 1e-9);
+  ASSERT_EQ(view().holders().rows().size(), 1U);
+  EXPECT_EQ(view().holders().rows()[0].values[0], "forward");
+  EXPECT_TRUE(view().note().contains("selected span")) << view().note().toStdString();
+  for (const ValueRow& row : view().operations().rows())
+    EXPECT_NE(row.values[0], "backward");
+  window_.models().view.setArea(std::nullopt);
+  settle();
+  EXPECT_EQ(view().places().rows()[0].values[3].toLongLong(), 400 * kMiB);
+  EXPECT_FALSE(view().chart().data().lowX);
+}
+
 TEST_F(MemoryViewTest, SaysWhatIsMissing) {
   openTraining();
   EXPECT_TRUE(view().message().contains("--sources +memory")) << view().message().toStdString();

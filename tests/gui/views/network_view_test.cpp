@@ -3,6 +3,7 @@
 #include "gui/views/chart/heat_map.h"
 #include "tests/gui/window_rig.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sonde::gui {
@@ -87,6 +88,33 @@ TEST_F(NetworkViewTest, HasCollectivesByCommunicator) {
   EXPECT_EQ(row.values[0], "allreduce");
   EXPECT_EQ(row.values[1], 2);
   ASSERT_TRUE(row.place.span);
+}
+
+TEST_F(NetworkViewTest, FollowsTheSelectedSpan) {
+  openRanks();
+  const auto& iterations = window_.models().document.skeleton().iterations;
+  const auto second = std::find_if(
+      iterations.begin(), iterations.end(), [](const auto& each) { return each.number == 1; });
+  ASSERT_NE(second, iterations.end());
+  const auto collectives = [&] {
+    qlonglong count = 0;
+    for (const ValueRow& row : view().communicators().rows())
+      count += row.values[3].toLongLong();
+    return count;
+  };
+  const qlonglong all = collectives();
+  window_.models().view.setArea(Area{{second->startNs, second->startNs + second->durNs}, {}});
+  settle();
+  EXPECT_EQ(view().map().data().at(0, 1), 2'000);
+  EXPECT_EQ(collectives(), all / 5);
+  EXPECT_TRUE(view().note().contains("overlap the selected span")) << view().note().toStdString();
+  window_.models().view.setArea(Area{{second->startNs, second->startNs + 1}, {}});
+  settle();
+  EXPECT_TRUE(view().message().contains("selected span")) << view().message().toStdString();
+  window_.models().view.setArea(std::nullopt);
+  settle();
+  EXPECT_EQ(view().message(), "");
+  EXPECT_EQ(view().map().data().at(0, 1), 10'000);
 }
 
 TEST_F(NetworkViewTest, SaysWhatIsMissing) {

@@ -74,6 +74,26 @@ TEST_F(RooflineViewTest, HasKernelsUnderTheRoofs) {
   EXPECT_TRUE(view().note().contains("100.0 %")) << view().note().toStdString();
 }
 
+TEST_F(RooflineViewTest, FollowsTheSelectedSpan) {
+  openKernels();
+  const auto select = [&](std::int64_t beginMs, std::int64_t endMs) {
+    window_.models().view.setArea(Area{{beginMs * kMs, endMs * kMs}, {}});
+    settle();
+  };
+  select(1150, 1300);
+  ASSERT_EQ(view().kernels().rows().size(), 1U);
+  EXPECT_EQ(view().kernels().rows()[0].values[0], "add");
+  EXPECT_TRUE(view().note().contains("100.0 %")) << view().note().toStdString();
+  EXPECT_TRUE(view().note().contains("selected span")) << view().note().toStdString();
+  select(1150, 1160);
+  EXPECT_TRUE(view().message().contains("selected span has no kernel"))
+      << view().message().toStdString();
+  window_.models().view.setArea(std::nullopt);
+  settle();
+  EXPECT_EQ(view().message(), "");
+  EXPECT_EQ(view().kernels().rows().size(), 2U);
+}
+
 TEST_F(RooflineViewTest, AClickOnAPointSelectsItsRowAndTheReverse) {
   openKernels();
   const ScatterPoint& point = view().chart().data().points[1];

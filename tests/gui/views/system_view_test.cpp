@@ -91,6 +91,10 @@ TEST_F(SystemViewTest, FollowsTheSelectedRange) {
   EXPECT_NEAR(*busy.lowX, 0.3, 1e-9);
   EXPECT_NEAR(*busy.highX, 0.5, 1e-9);
   EXPECT_TRUE(view().note().contains("200")) << view().note().toStdString();
+  double joules = 0;
+  for (const ValueRow& row : view().energy().rows())
+    joules += row.values[3].toDouble();
+  EXPECT_NEAR(joules, 10, 1e-6);
 }
 
 TEST_F(SystemViewTest, AClickShowsTheTimeInTheTimeline) {

@@ -63,6 +63,29 @@ class TrainingViewTest : public TimelineViewTest {
   }
 };
 
+TEST_F(TrainingViewTest, FollowsTheSelectedSpan) {
+  openScalars();
+  view().choose({"loss"});
+  settle();
+  window_.models().view.setArea(Area{{1134 * kMs, 1162 * kMs}, {}});  // iterations 3 to 6
+  settle();
+  ASSERT_EQ(view().charts().size(), 1U) << "what the user chose stays";
+  const LineData& loss = view().charts()[0]->data();
+  ASSERT_EQ(loss.series[0].points.size(), 4U);
+  EXPECT_EQ(loss.series[0].points.front().x, 3);
+  EXPECT_EQ(loss.lowX, 3);
+  EXPECT_EQ(loss.highX, 6);
+  EXPECT_EQ(view().times().data().series[0].points.size(), 4U);
+  EXPECT_EQ(view().statistics().data().series[0].points.size(), 2U);
+  EXPECT_EQ(view().ridges().data().ridges.size(), 2U);
+  EXPECT_TRUE(view().hint().contains("selected span")) << view().hint().toStdString();
+  window_.models().view.setArea(std::nullopt);
+  settle();
+  ASSERT_EQ(view().charts().size(), 1U);
+  EXPECT_EQ(view().charts()[0]->data().series[0].points.size(), 20U);
+  EXPECT_FALSE(view().hint().contains("selected span"));
+}
+
 TEST_F(TrainingViewTest, HasScalarsOverIterationsLinedUpWithTheirTime) {
   openScalars();
   ASSERT_EQ(view().message(), "");
