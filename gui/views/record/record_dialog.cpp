@@ -53,7 +53,7 @@ RecordDialog::RecordDialog(QWidget* parent) : QDialog(parent) {
   auto* ranks = new QLabel(
       tr("This records one command on this machine. For a job of several ranks, put sonde run "
          "before the program in the launcher, so that each rank is recorded:\n"
-         "    torchrun --nproc-per-node 2 --no-python sonde run -o ranks/ -- python3 train.py\n"
+         "    torchrun --nproc_per_node 2 --no_python sonde run -o ranks/ -- python3 train.py\n"
          "Then open ranks/*.sonde together."));
   ranks->setTextFormat(Qt::PlainText);
   ranks->setTextInteractionFlags(Qt::TextSelectableByMouse);
