@@ -1,8 +1,8 @@
 // The questions of `sonde whatif --ask` as a table and as JSON. Plain functions.
 #pragma once
 
-#include "analysis/questions/named_questions.h"
 #include "cli/text/table.h"
+#include "cli/whatif/added_questions.h"
 
 #include <nlohmann/json_fwd.hpp>
 

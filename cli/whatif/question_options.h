@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analysis/engine/whatif/question.h"
-#include "analysis/questions/named_questions.h"
 #include "base/result.h"
+#include "cli/whatif/added_questions.h"
 
 #include <string>
 #include <vector>
