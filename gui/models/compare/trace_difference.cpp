@@ -73,10 +73,15 @@ QString percent(double share) {
   return QString::number(value, 'f', value < 10 ? 1 : 0);
 }
 
-// Names the smallest change that the runs show, and how smaller ones are found.
-QString sameText(const std::optional<double>& detectable) {
+// For an iteration that is neither slower nor faster: names the smallest change that the runs show,
+// and how smaller ones are found.
+QString sameText(const diff::Diff& diff) {
   constexpr double kFine = 0.02;
-  const QString found = tr("No difference found.");
+  const std::optional<double>& detectable = diff.rows.front().detectable;
+  const QString found = std::any_of(diff.rows.begin(), diff.rows.end(), differs)
+                            ? tr("Parts of an iteration differ, but no difference of the whole "
+                                 "iteration was found.")
+                            : tr("No difference found.");
   const QString advice =
       tr(" To see smaller changes, record more runs of both, such as five each.");
   if (!detectable)
@@ -146,7 +151,7 @@ QString sentenceOf(const diff::Diff& diff) {
   if (iteration.verdict == Verdict::TooFew)
     return tr("There are too few iterations to find a difference: record longer runs.");
   if (!differs(iteration) || !shown.change)
-    return sameText(iteration.detectable);
+    return sameText(diff);
   QString text = iteration.verdict == Verdict::Slower ? tr("An iteration takes %1 % longer")
                                                       : tr("An iteration takes %1 % less time");
   text = text.arg(percent(*shown.change));

@@ -80,6 +80,14 @@ TEST_F(CompareViewTest, ShowsTheNumbersOfTheDifference) {
       << view().sentence().toStdString();
 }
 
+TEST(TraceDifference, SaysIfOnlyPartsOfAnIterationDiffer) {
+  engine::diff::Diff diff;
+  diff.rows.resize(2);
+  EXPECT_TRUE(sentenceOf(diff).startsWith("No difference found."));
+  diff.rows[1].verdict = engine::diff::Verdict::Faster;
+  EXPECT_TRUE(sentenceOf(diff).startsWith("Parts of an iteration differ"));
+}
+
 TEST_F(CompareViewTest, DrawsTheSameIterationOfBothRunsAboveEachOther) {
   view().compareWith({file("before.sonde")});
   settle();
