@@ -3,6 +3,9 @@
 #include "analysis/store/read_rows.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -128,13 +131,22 @@ std::vector<CounterPoint> thinnedTo(std::vector<CounterPoint> points, std::size_
     const auto begin = points.begin() + static_cast<std::ptrdiff_t>(stretch * points.size() / most);
     const auto end =
         points.begin() + static_cast<std::ptrdiff_t>((stretch + 1) * points.size() / most);
-    auto [low, high] = std::minmax_element(
-        begin, end, [](const CounterPoint& a, const CounterPoint& b) { return a.value < b.value; });
-    if (high < low)
-      std::swap(low, high);
-    few.push_back(*low);
-    if (low != high)
-      few.push_back(*high);
+    auto low = end;
+    auto high = end;
+    auto gap = end;  // without a value
+    for (auto each = begin; each != end; ++each) {
+      if (std::isnan(each->value))
+        gap = each;
+      else if (low == end || each->value < low->value)
+        low = each;
+      if (!std::isnan(each->value) && (high == end || each->value >= high->value))
+        high = each;
+    }
+    std::array kept = {low, high, gap};
+    std::sort(kept.begin(), kept.end());
+    for (auto each = kept.begin(); each != kept.end() && *each != end; ++each)
+      if (each == kept.begin() || *each != *std::prev(each))
+        few.push_back(**each);
   }
   return few;
 }

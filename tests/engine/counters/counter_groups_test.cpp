@@ -77,6 +77,20 @@ TEST_F(CounterGroups, HaveTotalsAsRates) {
   EXPECT_DOUBLE_EQ(sent.points[2].value, 10);
 }
 
+// The lowest and the highest value of each stretch stay, here of that which begins with a gap.
+TEST_F(CounterGroups, KeepValuesBesideAGapWhenTheyAreThinned) {
+  step(rank(0), 0, {0, 20 * kSecond});
+  Values values;
+  for (int second = 0; second < 20; ++second)
+    values.emplace_back(second, second < 11 ? second * 1'000 : (second - 11) * (second - 11));
+  total("network eth0 sent", "bytes", values);
+  const auto& points = read({}, 2).at(0).series.at(0).points;
+  ASSERT_THAT(points, SizeIs(5));
+  EXPECT_TRUE(std::isnan(points[2].value));
+  EXPECT_DOUBLE_EQ(points[3].value, 1);
+  EXPECT_DOUBLE_EQ(points[4].value, 15);
+}
+
 TEST_F(CounterGroups, AreByDeviceAndNameRanks) {
   const Rank one = rank(0);
   step(one, 0, {0, 10 * kSecond});
