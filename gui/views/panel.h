@@ -56,6 +56,10 @@ class Panel : public QWidget {
   // Analyses::ask(). While it runs, the view says so; an error is its message.
   template <typename Query, typename Accept>
   void ask(Query query, Accept accept);
+  // For a part of what it shows: `part` stands for it, so that a newer query for a part interrupts
+  // only the older one for the same part. Requires: it is a member of the view.
+  template <typename Query, typename Accept>
+  void askFor(QObject& part, Query query, Accept accept);
 
  private:
   void readIfDue();
@@ -74,9 +78,14 @@ class Panel : public QWidget {
 
 template <typename Query, typename Accept>
 void Panel::ask(Query query, Accept accept) {
+  askFor(*this, std::move(query), std::move(accept));
+}
+
+template <typename Query, typename Accept>
+void Panel::askFor(QObject& part, Query query, Accept accept) {
   if (!message().isEmpty())
     showMessage(tr("Reading…"));
-  models_.analyses.ask(*this, std::move(query), [this, accept = std::move(accept)](auto answer) {
+  models_.analyses.ask(part, std::move(query), [this, accept = std::move(accept)](auto answer) {
     if (!answer) {
       showMessage(QString::fromStdString(answer.error().message));
       return;

@@ -73,6 +73,7 @@ void TimelinePanel::findTrack() {
     return;
   TrackFinder finder(models_.document.skeleton(), this);
   connect(&finder, &TrackFinder::chosen, timeline_, &TimelineView::scrollToTrack);
+  connect(&models_.document, &TraceDocument::replaced, &finder, &QDialog::reject);
   finder.exec();
   timeline_->setFocus();
 }

@@ -46,6 +46,18 @@ std::set<IterationKey> iterationsIn(const Skeleton& skeleton,
   return keys;
 }
 
+const IterationInfo* iterationOf(const Skeleton& skeleton,
+                                 std::int64_t processId,
+                                 const IterationKey& key) {
+  std::int64_t occurrence = 0;
+  for (const IterationInfo& each : skeleton.iterations)
+    if (each.number == key.number &&
+        skeleton.processes.at(static_cast<std::size_t>(each.process)).id == processId &&
+        occurrence++ == key.occurrence)
+      return &each;
+  return nullptr;
+}
+
 RankMatrix rankMatrix(const engine::report::JobReport& report,
                       RankValue value,
                       const std::optional<std::set<IterationKey>>& only) {
@@ -59,6 +71,7 @@ RankMatrix rankMatrix(const engine::report::JobReport& report,
   for (auto& [key, column] : columns) {
     column = matrix.iterations.size();
     matrix.iterations.push_back(QString::number(key.number));
+    matrix.keys.push_back(key);
   }
   matrix.values.assign(report.ranks.size() * columns.size(),
                        std::numeric_limits<double>::quiet_NaN());

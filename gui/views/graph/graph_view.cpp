@@ -48,7 +48,7 @@ GraphView::GraphView(TraceModels& models) : Panel(models) {
   connect(partsPanel_, &TablePanel::currentRowChanged, this, &GraphView::choosePart);
   connect(inTimeline_, &QCheckBox::toggled, this, &GraphView::draw);
   connect(&models.document, &TraceDocument::replaced, this, [this] {
-    job_.reset();
+    clear();
     this->models().path.clear();
     inTimeline_->setChecked(false);
   });
@@ -109,7 +109,8 @@ void GraphView::choosePart(int row) {
 }
 
 void GraphView::goTo(int row) {
-  showNeighbours(neighbourNodes_.at(static_cast<std::size_t>(row)));
+  if (job_ != nullptr)
+    showNeighbours(neighbourNodes_.at(static_cast<std::size_t>(row)));
 }
 
 void GraphView::showNeighbours(engine::graph::NodeIndex node) {
@@ -154,8 +155,15 @@ void GraphView::refuse(const QString& message) {
   emit refused(tr("There is no critical path to draw: %1").arg(message));
 }
 
-void GraphView::read() {
+void GraphView::clear() {
   job_.reset();
+  shares_.show({});
+  slacks_.show({});
+  showParts();
+  goTo_->setEnabled(false);
+}
+
+void GraphView::read() {
   ask(models().once.query<readPaths>(),
       [this](std::shared_ptr<const JobPaths> job) { show(std::move(job)); });
 }

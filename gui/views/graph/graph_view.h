@@ -52,6 +52,7 @@ class GraphView : public Panel {
   void showNeighbours(engine::graph::NodeIndex node);
   void show(std::shared_ptr<const JobPaths> job);
   void showParts();
+  void clear();
   void draw();
   void refuse(const QString& message);
 

@@ -165,8 +165,11 @@ void MemoryView::showChart() {
 
 void MemoryView::readHolders(const MemoryPoint& at) {
   const bool isPeak = !at_;
-  ask([use = line().use,
-       at](const store::Database& trace) { return gui::readHolders(trace, use, at.hostNs); },
+  askFor(
+      holdersRead_,
+      [use = line().use, at](const store::Database& trace) {
+        return gui::readHolders(trace, use, at.hostNs);
+      },
       [this, at, isPeak](const std::vector<engine::metrics::MemoryHolder>& holders) {
         holders_.show(holderRows(holders, at.bytes));
         const MemoryLine& of = line();

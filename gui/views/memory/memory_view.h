@@ -59,6 +59,7 @@ class MemoryView : public Panel {
   QLabel* note_ = nullptr;
   QPushButton* peak_ = nullptr;
   QPushButton* timeline_ = nullptr;
+  QObject holdersRead_;  // a part for askFor()
 };
 
 }  // namespace sonde::gui

@@ -38,6 +38,7 @@ RanksView::RanksView(TraceModels& models) : Panel(models) {
     choose(static_cast<RankValue>(value_->currentData().toInt()));
   });
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
+  connect(&models.document, &TraceDocument::replaced, this, [this] { report_.reset(); });
   connect(map_, &HeatMap::clicked, this, &RanksView::showCell);
   followTime();
 }
@@ -53,7 +54,6 @@ QString RanksView::note() const {
 }
 
 void RanksView::read() {
-  report_.reset();
   ask(reportQuery(models()), [this](SharedReport report) {
     report_ = std::move(report);
     if (!isChosen_)
@@ -95,19 +95,18 @@ void RanksView::show() {
 
 // Shows the iteration of the rank in the timeline.
 void RanksView::showCell(std::size_t row, std::size_t column) {
+  if (report_ == nullptr)  // of the trace before
+    return;
   const auto& rank = report_->ranks.at(row);
   const Skeleton& skeleton = models().document.skeleton();
-  const QString number = matrix_.iterations.at(column);
-  for (const IterationInfo& each : skeleton.iterations) {
-    const ProcessInfo& process = skeleton.processes.at(static_cast<std::size_t>(each.process));
-    if (process.id != rank.process.processId || QString::number(each.number) != number)
-      continue;
-    Place place;
-    place.rank = rank.process.rank;
-    place.span = Span{each.startNs, endOf(each, skeleton.endNs)};
-    emit placeWanted(place);
+  const IterationInfo* iteration =
+      iterationOf(skeleton, rank.process.processId, matrix_.keys.at(column));
+  if (iteration == nullptr)
     return;
-  }
+  Place place;
+  place.rank = rank.process.rank;
+  place.span = Span{iteration->startNs, endOf(*iteration, skeleton.endNs)};
+  emit placeWanted(place);
 }
 
 }  // namespace sonde::gui

@@ -178,6 +178,8 @@ QList<QAction*> addTrackChoices(QMenu& menu, TraceModels& models) {
 QMenu* menuOf(const LayoutEntry& line, TraceModels& models, QWidget* parent) {
   auto* menu = new QMenu(parent);
   menu->setAttribute(Qt::WA_DeleteOnClose);
+  // Another trace has other lines.
+  QObject::connect(&models.document, &TraceDocument::replaced, menu, &QMenu::close);
   for (const TrackCommand& command : kCommands) {
     QAction* action = menu->addAction(command.text(models, &line));
     action->setEnabled(command.isPossible(models, &line));

@@ -184,8 +184,11 @@ void TrainingView::readSeries() {
         choice.scalars.push_back(name);
   if (tensor_ >= 0)
     choice.tensor = names_.tensors.at(static_cast<std::size_t>(tensor_));
-  ask([choice = std::move(choice)](
-          const store::Database& trace) { return readTrainingSeries(trace, choice); },
+  askFor(
+      seriesRead_,
+      [choice = std::move(choice)](const store::Database& trace) {
+        return readTrainingSeries(trace, choice);
+      },
       [this](TrainingSeries series) {
         series_ = std::move(series);
         showSeries();

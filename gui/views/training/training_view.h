@@ -69,6 +69,7 @@ class TrainingView : public Panel {
   RidgeChart* ridges_ = nullptr;
   Section* ridgeSection_ = nullptr;
   QLabel* hint_ = nullptr;
+  QObject seriesRead_;  // a part for askFor()
 };
 
 }  // namespace sonde::gui

@@ -131,6 +131,14 @@ TEST_F(MemoryViewTest, FollowsTheSelectedSpan) {
   EXPECT_FALSE(view().chart().data().lowX);
 }
 
+TEST_F(MemoryViewTest, FollowsTheSpanAlsoIfTheUserClicksBeforeItIsRead) {
+  openAllocations();
+  window_.models().view.setArea(Area{{1200 * kMs, 1500 * kMs}, {}});
+  view().choose(0);
+  settle();
+  EXPECT_EQ(view().places().rows()[0].values[3].toLongLong(), 100 * kMiB) << "the peak in it";
+}
+
 TEST_F(MemoryViewTest, SaysWhatIsMissing) {
   openTraining();
   EXPECT_TRUE(view().message().contains("--sources +memory")) << view().message().toStdString();

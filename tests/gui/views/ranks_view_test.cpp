@@ -1,12 +1,15 @@
 #include "gui/views/ranks/ranks_view.h"
 
+#include "analysis/store/database.h"
 #include "gui/views/chart/heat_map.h"
 #include "tests/gui/window_rig.h"
+#include "tests/support/trace_builder.h"
 
 #include <QSignalSpy>
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace sonde::gui {
 namespace {
@@ -51,6 +54,34 @@ TEST_F(RanksViewTest, AClickShowsTheIterationOfTheRank) {
       EXPECT_LE(shown().beginNs(), each.startNs);
       EXPECT_GE(shown().endNs(), each.startNs + each.durNs);
     }
+}
+
+TEST_F(RanksViewTest, AClickWhileValuesAreReadIsOnWhatIsDrawn) {
+  auto* const map = view().findChild<HeatMap*>();
+  const QPoint at = map->rectOf(1, 3).center().toPoint();
+  window_.models().view.setArea(Area{{shown().beginNs(), shown().endNs()}, {}});
+  emit window_.models().times.changed();  // as if the other times were chosen
+  QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, at);
+  settle();
+  EXPECT_TRUE(window_.timeline().isVisible());
+}
+
+// The second half of the iterations has the numbers of the first, as in a second epoch.
+TEST_F(RanksViewTest, AClickFindsAnIterationWhoseNumberCameBefore) {
+  auto trace = test::must(store::Database::open(path("train.sonde"), store::Access::ReadWrite));
+  test::must(trace.exec("UPDATE iteration SET number = number - 3 WHERE number >= 3"));
+  open("train.sonde");
+  auto* const map = view().findChild<HeatMap*>();
+  ASSERT_EQ(map->data().columns.size(), 6U);
+  QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, map->rectOf(0, 4).center().toPoint());
+  settle();
+  std::vector<IterationInfo> ones;
+  for (const IterationInfo& each : window_.models().document.skeleton().iterations)
+    if (each.number == 1 && each.process == 0)
+      ones.push_back(each);
+  ASSERT_EQ(ones.size(), 2U);
+  EXPECT_GT(shown().beginNs(), endOf(ones[0], 0));
+  EXPECT_LE(shown().beginNs(), ones[1].startNs);
 }
 
 // One slow cell among 1,024 × 5,000 is seen although cells share pixels.
