@@ -106,12 +106,11 @@ void DetailsDocks::fillDetails() {
 
 void DetailsDocks::showTotals() {
   showDocks();
-  const auto& area = models_.view.area();
-  if (!area)
+  if (models_.totals.rows().empty())
     return;
-  totals_.show(models_.totals.rows(), area->span.durNs());
+  totals_.show(models_.totals.rows(), models_.totals.spanNs());
   totalsTable_->sortByColumn(SpanModel::Total, Qt::DescendingOrder);
-  QString title = tr("Selected span  ·  %1").arg(formatDuration(area->span.durNs()));
+  QString title = tr("Selected span  ·  %1").arg(formatDuration(models_.totals.spanNs()));
   if (models_.times.correction() != nullptr)
     title += tr("  ·  corrected times");
   totalsDock_->setWindowTitle(title);

@@ -85,7 +85,8 @@ void FileActions::connectRecorder() {
     isFollowed_ = false;
   });
   connect(recorder_, &RecordDialog::grown, this, [this](const QString& unfinished) {
-    if (window_.models().document.settled())
+    // Another trace would interrupt the views, and long analyses would never end.
+    if (window_.models().settled())
       showRecording(unfinished);
   });
   connect(recorder_, &RecordDialog::recorded, this, &FileActions::showRecording);

@@ -6,6 +6,7 @@
 #include <QEvent>
 #include <QFileInfo>
 #include <QSettings>
+#include <QUrl>
 
 #include <algorithm>
 
@@ -26,6 +27,11 @@ constexpr QLatin1String kArrangement("arrangement");    // the last one, for oth
 QString keyOf(const QStringList& paths) {
   return QString::fromLatin1(
       QCryptographicHash::hash(paths.join(u'\n').toUtf8(), QCryptographicHash::Sha1).toHex());
+}
+
+// A "/" in a name would begin a group of settings.
+QString layoutKey(const QString& name) {
+  return QString::fromLatin1(QUrl::toPercentEncoding(name));
 }
 
 QStringList fullPaths(const QStringList& paths) {
@@ -132,25 +138,28 @@ void Session::chooseLook(Look look) {
 QStringList Session::layouts() const {
   QSettings settings;
   settings.beginGroup(kLayouts);
-  return settings.childKeys();
+  QStringList names;
+  for (const QString& key : settings.childKeys())
+    names << QUrl::fromPercentEncoding(key.toLatin1());
+  return names;
 }
 
 void Session::saveLayout(const QString& name) {
   QSettings settings;
   settings.beginGroup(kLayouts);
-  settings.setValue(name, window_.saveState(kStateVersion));
+  settings.setValue(layoutKey(name), window_.saveState(kStateVersion));
 }
 
 void Session::showLayout(const QString& name) {
   QSettings settings;
   settings.beginGroup(kLayouts);
-  window_.restoreState(settings.value(name).toByteArray(), kStateVersion);
+  window_.restoreState(settings.value(layoutKey(name)).toByteArray(), kStateVersion);
 }
 
 void Session::removeLayout(const QString& name) {
   QSettings settings;
   settings.beginGroup(kLayouts);
-  settings.remove(name);
+  settings.remove(layoutKey(name));
 }
 
 }  // namespace sonde::gui

@@ -23,6 +23,8 @@ void SpanTotals::follow() {
     request.tracks.resize(document_.skeleton().tracks.size());
     std::iota(request.tracks.begin(), request.tracks.end(), 0);
   }
+  rows_.clear();
+  spanNs_ = area->span.durNs();
   document_.ask(
       TraceDocument::Slot::Span,
       [request = std::move(request)](TraceReader& reader, const Cancellation& cancellation) {

@@ -9,6 +9,7 @@
 
 #include <QObject>
 
+#include <cstdint>
 #include <vector>
 
 namespace sonde::gui {
@@ -23,6 +24,8 @@ class SpanTotals : public QObject {
   // Empty without an area, and until they have been read. As recorded until the correction is
   // known.
   [[nodiscard]] const std::vector<SpanRow>& rows() const { return rows_; }
+  // The length of the span that they are of.
+  [[nodiscard]] std::int64_t spanNs() const { return spanNs_; }
 
  signals:
   void changed();
@@ -35,6 +38,7 @@ class SpanTotals : public QObject {
   const ViewState& view_;
   TimeBasis& times_;
   std::vector<SpanRow> rows_;
+  std::int64_t spanNs_ = 0;
 };
 
 }  // namespace sonde::gui

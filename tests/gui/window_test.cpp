@@ -267,16 +267,17 @@ TEST_F(SessionTest, RemembersJobsThatStillExist) {
 }
 
 TEST_F(SessionTest, LayoutsComeBackByName) {
+  const QString name = QStringLiteral("two / rows, 100 %");
   Session& session = window_.session();
   auto* dock = window_.findChild<QDockWidget*>(QStringLiteral("tables"));
   dock->setFloating(true);
-  session.saveLayout(QStringLiteral("two"));
+  session.saveLayout(name);
   window_.resetLayout();
   EXPECT_FALSE(dock->isFloating());
-  EXPECT_EQ(session.layouts(), QStringList(QStringLiteral("two")));
-  session.showLayout(QStringLiteral("two"));
+  EXPECT_EQ(session.layouts(), QStringList(name));
+  session.showLayout(name);
   EXPECT_TRUE(dock->isFloating());
-  session.removeLayout(QStringLiteral("two"));
+  session.removeLayout(name);
   EXPECT_TRUE(session.layouts().isEmpty());
 }
 

@@ -103,6 +103,7 @@ Result<void> Recording::start(const RecordingPlan& plan) {
   before_ = QFileInfo(output_).lastModified();
   last_.clear();
   program_.setWorkingDirectory(plan.folder);
+  program_.setStandardInputFile(QProcess::nullDevice());
   program_.start(sonde, words);
   return {};
 }

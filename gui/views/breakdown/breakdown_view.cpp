@@ -11,6 +11,8 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace sonde::gui {
 namespace {
 
@@ -62,7 +64,7 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
   connect(rows, &TablePanel::opened, this, &BreakdownView::placeWanted);
   connect(&models.focus, &Focus::changed, this, [this] { refresh(); });
   followTime();
-  connect(&models.view, &ViewState::colorsChanged, this, [this] { refresh(); });
+  connect(&models.view, &ViewState::colorsChanged, this, &BreakdownView::draw);
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
 }
 
@@ -90,10 +92,11 @@ void BreakdownView::read() {
                                  models().view.selectedTime(),
                                  models().times.isCorrected()};
   ask([request](const store::Database& trace) { return readBreakdown(trace, request); },
-      [this](const BreakdownBars& read) { show(read); });
+      [this](BreakdownBars read) { show(std::move(read)); });
 }
 
-void BreakdownView::show(const BreakdownBars& bars) {
+void BreakdownView::draw() {
+  const BreakdownBars& bars = read_;
   const Theme theme(palette());
   BarData drawn;
   for (qsizetype part = 0; part < bars.parts.size(); ++part) {
@@ -116,6 +119,10 @@ void BreakdownView::show(const BreakdownBars& bars) {
     }
     drawn.bars.push_back(std::move(shown));
   }
+  chart_->show(std::move(drawn));
+}
+
+void BreakdownView::show(BreakdownBars bars) {
   note_->setText(
       tr("%1 in all%2%3%4")
           .arg(formatDuration(bars.totalNs),
@@ -123,8 +130,9 @@ void BreakdownView::show(const BreakdownBars& bars) {
                bars.isCorrected ? tr(", corrected for the cost of recording") : tr(", as recorded"),
                bars.bars.size() > kMostBars ? tr("; the first %L1 bars are drawn").arg(kMostBars)
                                             : QString()));
-  chart_->show(std::move(drawn));
   table_.show(breakdownRows(bars));
+  read_ = std::move(bars);
+  draw();
 }
 
 }  // namespace sonde::gui

@@ -28,8 +28,10 @@ class BreakdownView : public Panel {
 
  private:
   QComboBox* comboOf(std::initializer_list<BreakdownBy> choices, const QString& name);
-  void show(const BreakdownBars& bars);
+  void show(BreakdownBars bars);
+  void draw();
 
+  BreakdownBars read_;
   ValueTable table_{breakdownColumns()};
   QComboBox* bars_ = nullptr;
   QComboBox* parts_ = nullptr;

@@ -161,7 +161,7 @@ void CompareView::read() {
   names_->setText(tr("before: %1").arg(names.join(QStringLiteral(", "))));
   sentence_->setText(tr("Comparing…"));
   const ComparisonRequest request{before_,
-                                  models().document.paths(),
+                                  {models().document.skeleton().file},
                                   models().times.isCorrected(),
                                   models().view.selectedTime()};
   models().analyses.ask(

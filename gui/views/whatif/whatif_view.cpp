@@ -233,6 +233,8 @@ void WhatifView::take(const QString& question) {
                              : Result<AskedChange>(notFound(question.toStdString()));
   if (change)
     setChanges({*change});
+  else
+    emit refused(tr("%1 cannot be asked here: %2").arg(question, qtext(change.error().message)));
 }
 
 void WhatifView::setChanges(const std::vector<AskedChange>& changes) {

@@ -8,6 +8,8 @@
 #include "tests/support/trace_builder.h"
 
 #include <QComboBox>
+#include <QFile>
+#include <QFileInfo>
 #include <QTableView>
 
 #include <algorithm>
@@ -77,6 +79,29 @@ TEST_F(CompareViewTest, ShowsTheNumbersOfTheDifference) {
   EXPECT_NEAR(iteration[6].toDouble(), 1.0, 0.01);
   EXPECT_EQ(iteration[6].toDouble(), diff.rows.front().shown.change);
   EXPECT_TRUE(view().sentence().startsWith("An iteration takes 100"))
+      << view().sentence().toStdString();
+}
+
+TEST_F(CompareViewTest, ComparesAnImportedTrace) {
+  QFile json(file("steps.json"));
+  ASSERT_TRUE(json.open(QIODevice::WriteOnly));
+  json.write(R"({"traceEvents": [)");
+  for (int step = 0; step < 12; ++step)
+    json.write(QStringLiteral(R"(%1{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%2",
+                                    "pid": 1, "tid": 1, "ts": %3, "dur": 900})")
+                   .arg(step == 0 ? "" : ",")
+                   .arg(step)
+                   .arg(1000 * step)
+                   .toUtf8());
+  json.write("]}");
+  json.close();
+  const QByteArray before = qgetenv("PATH");
+  qputenv("PATH", QFileInfo(QStringLiteral(SONDE_PROGRAM)).absolutePath().toUtf8() + ":" + before);
+  open("steps.json");
+  qputenv("PATH", before);
+  view().compareWith({file("before.sonde")});
+  settle();
+  EXPECT_TRUE(view().sentence().startsWith("An iteration takes"))
       << view().sentence().toStdString();
 }
 
