@@ -116,8 +116,8 @@ void DiffCommand::declare(CLI::App& app) {
       ->type_name("WORDS");
   app.add_option("--skip",
                  skip_,
-                 "iterations to ignore at the start of each run (a tenth, 1 to 20; with "
-                 "--iterations, none)")
+                 "iterations to ignore at the start of each run (a tenth, 1 to 20; 0 "
+                 "with --iterations)")
       ->check(count())
       ->type_name("N");
   app.add_option("--iterations", iterations_, "compare only these iterations of each run")
