@@ -38,6 +38,7 @@ class TimelineViewTest : public ::testing::Test {
     testing::writeTraining(path("train.sonde"), 6);
     open("train.sonde");
   }
+  static constexpr int kSettleMs = 120'000;  // also under AddressSanitizer
   // After the last answer, one more turn of the loop may be needed to lay the window out.
   void settle() {
     ASSERT_TRUE(QTest::qWaitFor(
@@ -46,7 +47,7 @@ class TimelineViewTest : public ::testing::Test {
           QCoreApplication::processEvents();
           return before && window_.models().settled();
         },
-        20'000));
+        kSettleMs));
   }
   void key(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QTest::keyClick(&window_.timeline(), static_cast<Qt::Key>(key), modifiers);
