@@ -23,7 +23,11 @@ struct Window {
   std::int64_t endNs = 0;
 };
 
-Window windowOf(const graph::TraceGraph& job, std::size_t iteration, const NodeTimes& times) {
+// `iterations`: all of the job.
+Window windowOf(const graph::TraceGraph& job,
+                const std::vector<graph::JobIteration>& iterations,
+                std::size_t iteration,
+                const NodeTimes& times) {
   Window window;
   auto widen = [&, isFirst = true](graph::NodeIndex first, graph::NodeIndex last) mutable {
     const std::int64_t begin = times.beginNs[first];
@@ -32,7 +36,6 @@ Window windowOf(const graph::TraceGraph& job, std::size_t iteration, const NodeT
     window.endNs = isFirst ? end : std::max(window.endNs, end);
     isFirst = false;
   };
-  const auto iterations = graph::jobIterations(job);
   if (!iterations.empty()) {
     for (const graph::IterationNodes& rank : iterations.at(iteration).ranks)
       widen(rank.first, rank.last);
@@ -41,6 +44,10 @@ Window windowOf(const graph::TraceGraph& job, std::size_t iteration, const NodeT
   for (graph::NodeIndex node = 0; node < job.graph.nodes(); ++node)
     widen(node, node);
   return window;
+}
+
+Window windowOf(const graph::TraceGraph& job, std::size_t iteration, const NodeTimes& times) {
+  return windowOf(job, graph::jobIterations(job), iteration, times);
 }
 
 // The time of `ns` within a node that begins and lasts otherwise.
@@ -59,16 +66,16 @@ std::int64_t moved(std::int64_t ns,
 }  // namespace
 
 std::size_t usualIteration(const AskedTrace& trace) {
-  const std::size_t count = graph::jobIterations(trace.job()).size();
+  const auto iterations = graph::jobIterations(trace.job());
   const graph::Graph& graph = trace.job().graph;
   std::vector<std::pair<std::int64_t, std::size_t>> lengths;
-  for (std::size_t at = 0; at < count; ++at) {
-    const Window window = windowOf(trace.job(), at, {graph.beginNs, graph.durNs});
+  for (std::size_t at = 0; at < iterations.size(); ++at) {
+    const Window window = windowOf(trace.job(), iterations, at, {graph.beginNs, graph.durNs});
     lengths.emplace_back(window.endNs - window.beginNs, at);
   }
   if (lengths.empty())
     return 0;
-  const auto median = lengths.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  const auto median = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::nth_element(lengths.begin(), median, lengths.end());
   return median->second;
 }
