@@ -106,8 +106,9 @@ void TimelineModel::accept(WindowReply reply) {
   if (static_cast<std::size_t>(blocks_.size() + curves_.size()) >
       4 * reply.request.tracks.size() + 64) {
     blocks_.removeIf([&](QHash<int, std::vector<Block>>::iterator entry) { return isFar(entry); });
-    costs_.removeIf(
-        [&](QHash<int, std::vector<RecordingCost>>::iterator entry) { return isFar(entry); });
+    costs_.removeIf([&](QHash<int, std::vector<engine::correction::CostSpan>>::iterator entry) {
+      return isFar(entry);
+    });
     curves_.removeIf([&](QHash<int, Curve>::iterator entry) { return isFar(entry); });
   }
   names_.insert(reply.names);
@@ -124,7 +125,7 @@ const Curve* TimelineModel::curve(int track) const {
   return found == curves_.constEnd() ? nullptr : &*found;
 }
 
-const std::vector<RecordingCost>* TimelineModel::costs(int track) const {
+const std::vector<engine::correction::CostSpan>* TimelineModel::costs(int track) const {
   const auto found = costs_.constFind(track);
   return found == costs_.constEnd() ? nullptr : &*found;
 }

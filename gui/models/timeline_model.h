@@ -44,7 +44,7 @@ class TimelineModel : public QObject {
   // The newest curve of a counter's track; nullptr: none yet.
   [[nodiscard]] const Curve* curve(int track) const;
   // Where the recording of a track took time, if times are corrected; nullptr: not known.
-  [[nodiscard]] const std::vector<RecordingCost>* costs(int track) const;
+  [[nodiscard]] const std::vector<engine::correction::CostSpan>* costs(int track) const;
   [[nodiscard]] const QHash<std::uint32_t, QString>& names() const { return names_; }
   // The shortest block of the row that covers a time in [fromNs, toNs].
   [[nodiscard]] const Block* hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const;
@@ -71,7 +71,7 @@ class TimelineModel : public QObject {
   QStringList arrangedTrace_;  // paths
   QHash<int, std::vector<Block>> blocks_;
   QHash<int, Curve> curves_;
-  QHash<int, std::vector<RecordingCost>> costs_;  // of the tracks in blocks_
+  QHash<int, std::vector<engine::correction::CostSpan>> costs_;  // of the tracks in blocks_
   QHash<std::uint32_t, QString> names_;
   WindowRequest asked_;  // the newest request; its tracks are sorted
   std::vector<OverviewRow> overview_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/engine/correction/corrected_times.h"
+#include "analysis/engine/correction/cost_spans.h"
 #include "analysis/model/words.h"
 
 #include <QHash>
@@ -202,20 +203,14 @@ struct Curve {
 // The point at `ns`, and what is known of the pixel that ends there; nullptr: nothing.
 [[nodiscard]] const CurvePoint* pointAt(const Curve& curve, std::int64_t ns);
 
-// A part of a track in which recording took time.
-struct RecordingCost {
-  std::int64_t startNs = 0;
-  std::int64_t endNs = 0;
-  double share = 0;  // of the part that is the cost, in (0, 1]
-};
-
 // The blocks of one track in a time range, ordered by row and then by start; for a counter its
 // curve.
 struct TrackBlocks {
   int track = 0;  // index in Skeleton::tracks
   std::vector<Block> blocks;
   Curve curve{};
-  std::vector<RecordingCost> costs{};  // by time; empty if the request has no correction
+  // Where recording took time, on the job's clock; empty if the request has no correction.
+  std::vector<engine::correction::CostSpan> costs{};
 };
 
 // A request for the blocks of a timeline window.

@@ -1,6 +1,5 @@
 #include "gui/trace/trace_reader.h"
 
-#include "analysis/engine/correction/cost_spans.h"
 #include "analysis/model/words.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/reader_details.h"
@@ -13,16 +12,19 @@
 namespace sonde::gui {
 namespace {
 
-std::vector<RecordingCost> costsOf(const engine::correction::Timeline& times,
-                                   const HostClock& clock,
-                                   const WindowRequest& request) {
-  std::vector<RecordingCost> costs;
-  for (const engine::correction::CostSpan& span :
-       engine::correction::costSpans(times,
-                                     clock.toHost(request.beginNs),
-                                     clock.toHost(request.endNs),
-                                     std::max<std::int64_t>(std::llround(request.nsPerPixel), 1)))
-    costs.push_back({clock.toJob(span.beginNs), clock.toJob(span.endNs), span.share});
+// On the job's clock.
+std::vector<engine::correction::CostSpan> costsOf(const engine::correction::Timeline& times,
+                                                  const HostClock& clock,
+                                                  const WindowRequest& request) {
+  auto costs =
+      engine::correction::costSpans(times,
+                                    clock.toHost(request.beginNs),
+                                    clock.toHost(request.endNs),
+                                    std::max<std::int64_t>(std::llround(request.nsPerPixel), 1));
+  for (engine::correction::CostSpan& span : costs) {
+    span.beginNs = clock.toJob(span.beginNs);
+    span.endNs = clock.toJob(span.endNs);
+  }
   return costs;
 }
 

@@ -127,19 +127,20 @@ void TrackPainter::paintTrack(const QRect& row, const LayoutEntry& entry) {
       .paint(*blocks,
              models_.timeline.names(),
              {double(left), double(row.top() + TrackLayout::kTrackPadding)});
-  if (const std::vector<RecordingCost>* costs = models_.timeline.costs(entry.track))
+  if (const std::vector<engine::correction::CostSpan>* costs = models_.timeline.costs(entry.track))
     paintCosts(row, *costs);
   painter_.restore();
 }
 
-void TrackPainter::paintCosts(const QRect& row, const std::vector<RecordingCost>& costs) {
+void TrackPainter::paintCosts(const QRect& row,
+                              const std::vector<engine::correction::CostSpan>& costs) {
   const Viewport& shown = context_.viewport;
   const QRectF blocks = row.adjusted(geometry_.labelWidth(), TrackLayout::kTrackPadding, 0, -1);
   QColor color = context_.theme.background;
-  for (const RecordingCost& cost : costs) {
-    if (cost.endNs <= shown.beginNs() || cost.startNs >= shown.endNs())
+  for (const engine::correction::CostSpan& cost : costs) {
+    if (cost.endNs <= shown.beginNs() || cost.beginNs >= shown.endNs())
       continue;
-    const double left = std::max(shown.xAt(cost.startNs), 0.0);
+    const double left = std::max(shown.xAt(cost.beginNs), 0.0);
     const double right = std::min(shown.xAt(cost.endNs), shown.width() + 0.0);
     color.setAlphaF(static_cast<float>(cost.share));
     painter_.fillRect(QRectF(blocks.left() + left, blocks.top(), right - left, blocks.height()),

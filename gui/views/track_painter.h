@@ -29,7 +29,7 @@ class TrackPainter {
   void paintGroup(const QRect& rect, const LayoutEntry& entry);
   void paintTrack(const QRect& row, const LayoutEntry& entry);
   // Over the blocks of `row`: the more of their time was the cost of recording, the fainter.
-  void paintCosts(const QRect& row, const std::vector<RecordingCost>& costs);
+  void paintCosts(const QRect& row, const std::vector<engine::correction::CostSpan>& costs);
   void paintLabel(const QRect& rect, const TrackInfo& track, const LayoutEntry& entry);
   void paintCounter(const QRect& row, const TrackInfo& track, const LayoutEntry& entry);
   // Its name; if it is not below its process, with that.

@@ -9,7 +9,7 @@
 namespace sonde::engine::correction {
 
 struct CostSpan {
-  std::int64_t beginNs = 0;  // as recorded
+  std::int64_t beginNs = 0;  // as recorded, not corrected
   std::int64_t endNs = 0;
   double share = 0;  // the part of it that is the cost, in (0, 1]
   friend bool operator==(const CostSpan&, const CostSpan&) = default;

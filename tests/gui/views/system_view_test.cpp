@@ -53,6 +53,13 @@ class SystemViewTest : public TimelineViewTest {
     writeCounters(path("counters.sonde"));
     open("counters.sonde");
   }
+  // The energy of all operations.
+  [[nodiscard]] double joules() {
+    double sum = 0;
+    for (const ValueRow& row : view().energy().rows())
+      sum += row.values[3].toDouble();
+    return sum;
+  }
   [[nodiscard]] SystemView& view() {
     return *qobject_cast<SystemView*>(window_.view(QStringLiteral("system")));
   }
@@ -74,10 +81,7 @@ TEST_F(SystemViewTest, HasTheEnergyOfOperations) {
   openCounters();
   const auto& rows = view().energy().rows();
   ASSERT_EQ(rows.size(), 3U);
-  double joules = 0;
-  for (const ValueRow& row : rows)
-    joules += row.values[3].toDouble();
-  EXPECT_NEAR(joules, 50, 1e-6);
+  EXPECT_NEAR(joules(), 50, 1e-6);
   EXPECT_EQ(rows.back().values[2], "idle");
 }
 
@@ -91,10 +95,7 @@ TEST_F(SystemViewTest, FollowsTheSelectedRange) {
   EXPECT_NEAR(*busy.lowX, 0.3, 1e-9);
   EXPECT_NEAR(*busy.highX, 0.5, 1e-9);
   EXPECT_TRUE(view().note().contains("200")) << view().note().toStdString();
-  double joules = 0;
-  for (const ValueRow& row : view().energy().rows())
-    joules += row.values[3].toDouble();
-  EXPECT_NEAR(joules, 10, 1e-6);
+  EXPECT_NEAR(joules(), 10, 1e-6);
 }
 
 TEST_F(SystemViewTest, AClickShowsTheTimeInTheTimeline) {

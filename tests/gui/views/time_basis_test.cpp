@@ -144,9 +144,9 @@ TEST_F(TimeBasisTest, TheTimelineShowsWhereTheCostLies) {
   window_.models().view.change(&Viewport::show, begin, end, 0.0);
   settle();
   double costNs = 0;
-  for (const RecordingCost& cost : *window_.models().timeline.costs(0))
+  for (const engine::correction::CostSpan& cost : *window_.models().timeline.costs(0))
     costNs += cost.share *
-              double(std::max(std::min(cost.endNs, end) - std::max(cost.startNs, begin), 0l));
+              double(std::max(std::min(cost.endNs, end) - std::max(cost.beginNs, begin), 0l));
   const double rounding = double(end - begin) / 64;
   EXPECT_NEAR(costNs, (1.0 * kMs + kInside) + kInside + 0.75 * kMs, rounding);
   const QPoint inner = middleOf(0, "inner") + QPoint(0, 5);
