@@ -16,6 +16,8 @@ namespace {
 // a second.
 constexpr int kBusyMs = 10'000;
 
+constexpr char kStopped[] = "interrupted";  // as SQLite says it
+
 int flagsOf(Access access) noexcept {
   switch (access) {
     case Access::ReadOnly:
@@ -66,6 +68,10 @@ bool lacksSchema(std::string_view message) {
   return message.starts_with("no such table: ") || message.starts_with("no such column: ");
 }
 
+int callStopCheck(void* isToStop) {
+  return (*static_cast<const StopCheck*>(isToStop))() ? 1 : 0;
+}
+
 // Whether SQL text contains no statement: it is blank or a comment.
 bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
   sqlite3_stmt* statement = nullptr;
@@ -98,11 +104,14 @@ Database::Database(sqlite3* handle, std::filesystem::path path) noexcept
     : handle_(handle), path_(std::move(path)) {}
 
 Database::Database(Database&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      path_(std::move(other.path_)),
+      isToStop_(std::move(other.isToStop_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(path_, other.path_);
+  std::swap(isToStop_, other.isToStop_);
   return *this;
 }
 
@@ -136,6 +145,8 @@ Error Database::failure(int code, std::string_view sql, Author author) const {
 }
 
 Result<Statement> Database::prepare(std::string_view sql, Author author) const {
+  if (isToStop_ != nullptr && (*isToStop_)())
+    return Error{ErrorCode::Io, fmt::format("'{}': {}", path_.string(), kStopped)};
   sqlite3_stmt* statement = nullptr;
   const char* tail = nullptr;
   const int code = sqlite3_prepare_v3(handle_,
@@ -192,8 +203,13 @@ std::shared_ptr<RowMemo> Database::remember() const {
   return memo;
 }
 
-void Database::interrupt() noexcept {
-  sqlite3_interrupt(handle_);
+void Database::stopWhen(StopCheck isToStop, int instructions) const {
+  sqlite3_progress_handler(handle_, 0, nullptr, nullptr);
+  isToStop_.reset();
+  if (!isToStop)
+    return;
+  isToStop_ = std::make_unique<StopCheck>(std::move(isToStop));
+  sqlite3_progress_handler(handle_, instructions, callStopCheck, isToStop_.get());
 }
 
 Result<Transaction> Transaction::begin(Database& database) {

@@ -1,5 +1,5 @@
-// A connection to an SQLite database. Owned by one thread at a time (it may move between threads);
-// only interrupt() may be called from any other. Its statements must be destroyed first.
+// A connection to an SQLite database. Owned by one thread at a time (it may move between threads).
+// Its statements must be destroyed first.
 #pragma once
 
 #include "analysis/store/row_memo.h"
@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ enum class Access {
 // The author of a statement: if statement and file do not match, the user's statement is wrong, or
 // the file is damaged.
 enum class Author { Sonde, User };
+
+// Whether nobody wants the work on a database any more. Any thread: engines give it to connections
+// that they open beside the given one.
+using StopCheck = std::function<bool()>;
 
 class Database {
  public:
@@ -59,8 +64,11 @@ class Database {
   std::shared_ptr<RowMemo> remember() const;
   std::shared_ptr<RowMemo> rowMemo() const noexcept { return memo_.lock(); }  // nullptr: none
 
-  // Makes the current statement fail soon; from any thread.
-  void interrupt() noexcept;
+  // Once `isToStop` returns true, the running statement and later ones fail soon: so whatever reads
+  // the database ends at an error. It is called on this thread, after so many instructions of
+  // SQLite's machine. Empty: never.
+  void stopWhen(StopCheck isToStop, int instructions = 10'000) const;
+  StopCheck stopCheck() const { return isToStop_ == nullptr ? StopCheck() : *isToStop_; }
   const std::filesystem::path& path() const noexcept { return path_; }
   sqlite3* handle() const noexcept { return handle_; }  // only for analysis/store
 
@@ -71,6 +79,7 @@ class Database {
   sqlite3* handle_;
   std::filesystem::path path_;
   mutable std::weak_ptr<RowMemo> memo_;
+  mutable std::unique_ptr<StopCheck> isToStop_;  // SQLite has its address; nullptr: none
 };
 
 // Rolls back at the end of its scope unless committed. Requires: it does not outlive its database.

@@ -5,54 +5,42 @@
 #include <QThread>
 
 #include <algorithm>
-#include <mutex>
+#include <atomic>
 
 namespace sonde::gui {
 
 // A query may wait for one that computes the same value (ComputedOnce), while a third one runs.
 constexpr int kLeastThreads = 3;
 
-// One query: interrupts its connection from another thread.
+// One query, which another thread interrupts.
 class Analyses::Running {
  public:
-  void interrupt() {
-    const std::lock_guard lock(mutex_);
-    interrupted_ = true;
-    if (trace_ != nullptr)
-      trace_->interrupt();
-  }
-  [[nodiscard]] bool interrupted() {
-    const std::lock_guard lock(mutex_);
-    return interrupted_;
-  }
-  // Returns no reply if it is interrupted first.
-  Reply run(const QString& file, const Job& job) {
-    auto opened = store::openTrace(file.toStdString());
-    if (!opened)
-      return interrupted() ? Reply() : job(opened.error());
-    const auto trace = std::make_shared<store::Database>(*std::move(opened));
-    if (!use(trace.get()))
-      return {};
-    Reply reply = job(Trace(trace));
-    use(nullptr);
-    return reply;
-  }
+  void interrupt() { interrupted_ = true; }
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
 
  private:
-  bool use(store::Database* trace) {
-    const std::lock_guard lock(mutex_);
-    trace_ = trace;
-    return !interrupted_;
-  }
-
-  std::mutex mutex_;
-  bool interrupted_ = false;
-  store::Database* trace_ = nullptr;
+  std::atomic<bool> interrupted_ = false;
 };
 
+// Opens the file; its statements fail once the query is interrupted.
+Result<Analyses::Trace> Analyses::openFor(const std::shared_ptr<Running>& running,
+                                          const QString& file) {
+  SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(file.toStdString()));
+  trace.stopWhen([running] { return running->interrupted(); });
+  return std::make_shared<const store::Database>(std::move(trace));
+}
+
 Analyses::Analyses(TraceDocument& document) : document_(document) {
-  pool_.setMaxThreadCount(std::max(kLeastThreads, QThread::idealThreadCount()));
-  connect(&document, &TraceDocument::replaced, this, &Analyses::cancelAll);
+  setThreads(0);
+  // Engines that compute without reading end late: they must not delay those of the new trace.
+  connect(&document, &TraceDocument::replaced, this, [this] {
+    cancelAll();
+    setThreads(pool_.activeThreadCount());
+  });
+}
+
+void Analyses::setThreads(int outdated) {
+  pool_.setMaxThreadCount(std::max(kLeastThreads, QThread::idealThreadCount()) + outdated);
 }
 
 Analyses::~Analyses() {
@@ -74,7 +62,7 @@ void Analyses::post(QObject& asker, Job job) {
   ++outstanding_;
   pool_.start(
       [this, running, job = std::move(job), file = document_.skeleton().file, key = &asker] {
-        const Reply reply = running->run(file, job);
+        const Reply reply = running->interrupted() ? Reply() : job(openFor(running, file));
         QMetaObject::invokeMethod(
             this,
             [this, key, running, reply] { deliver(key, running, reply); },

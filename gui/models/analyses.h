@@ -1,8 +1,9 @@
 // Runs the engines over the open trace, for the views that show their values.
 //
 // Each query gets a connection of its own on one of several threads, so that a long one delays
-// neither the timeline nor the window. An asker has one query at a time: a newer one interrupts the older.
-// Another trace interrupts all. Part of TraceModels. Main thread.
+// neither the timeline nor the window. An asker has one query at a time: a newer one interrupts the
+// older, and another trace interrupts all. An interrupted query ends when it next reads its
+// connection. Part of TraceModels. Main thread.
 #pragma once
 
 #include "analysis/store/database.h"
@@ -34,8 +35,9 @@ class Analyses : public QObject {
 
   // Runs `query(const store::Database&)`, which returns a Result, on another thread, and then
   // `accept` with that Result on this one, unless it was interrupted or `asker` is gone. `query`
-  // must not touch the models. A query that takes a std::shared_ptr<const store::Database> may keep
-  // the connection. Requires: the document is ready.
+  // must not touch the models. It may open other files, and gives them trace.stopCheck(), so that
+  // they end with it. A query that takes a std::shared_ptr<const store::Database> may keep the
+  // connection, after trace->stopWhen({}). Requires: the document is ready.
   template <typename Query, typename Accept>
   void ask(QObject& asker, Query query, Accept accept);
   void cancel(const QObject& asker);
@@ -53,9 +55,11 @@ class Analyses : public QObject {
   template <typename Query>
   static auto apply(Query& query, const Trace& trace);
 
+  static Result<Trace> openFor(const std::shared_ptr<Running>& running, const QString& file);
   void post(QObject& asker, Job job);
   void deliver(const QObject* asker, const std::shared_ptr<Running>& running, const Reply& reply);
   void cancelAll();
+  void setThreads(int outdated);
 
   TraceDocument& document_;
   QHash<const QObject*, std::shared_ptr<Running>> newest_;

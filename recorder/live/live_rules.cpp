@@ -53,15 +53,10 @@ LiveRules::~LiveRules() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    long_.interrupted = true;
   }
   wake_.notify_all();
   quick_.thread.join();
-  // It may be between two statements, which an interrupt does not see.
-  for (bool isEnded = false; !isEnded;) {
-    interruptLong({});
-    std::unique_lock lock(mutex_);
-    isEnded = wake_.wait_for(lock, std::chrono::milliseconds(10), [this] { return long_.ended; });
-  }
   long_.thread.join();
 }
 
@@ -75,13 +70,11 @@ bool LiveRules::waitForNext(Lane& lane) {
   return true;
 }
 
-// Interrupts the long judgement in progress, if it is older than `limit`.
-void LiveRules::interruptLong(Clock::duration limit) {
+// Interrupts the long judgement in progress, if it is older than kLongest.
+void LiveRules::interruptLong() {
   const std::lock_guard lock(mutex_);
-  if (long_.judging == nullptr || Clock::now() - long_.judgingSince < limit)
-    return;
-  long_.interrupted = true;
-  long_.judging->interrupt();
+  if (long_.judgingSince && Clock::now() - *long_.judgingSince >= kLongest)
+    long_.interrupted = true;
 }
 
 void LiveRules::work(Lane& lane) {
@@ -93,7 +86,7 @@ void LiveRules::work(Lane& lane) {
   ino_t file = 0;
   while (waitForNext(lane)) {
     if (&lane == &quick_)
-      interruptLong(kLongest);
+      interruptLong();
     // Without room on the disk the recorder may have begun the trace anew.
     struct stat seen {};
     if (stat(options_.part.c_str(), &seen) == 0 &&
@@ -107,6 +100,7 @@ void LiveRules::work(Lane& lane) {
       if (!opened || !store::addCommunicationPatterns(*opened, options_.rules.communication))
         continue;  // the drainer has not created it yet, or creates it anew
       trace.emplace(*std::move(opened));
+      trace->stopWhen([&lane] { return lane.interrupted.load(); });
       facts.emplace(*trace);
     }
     // Unchanged: nobody has stored anything since.
@@ -115,12 +109,9 @@ void LiveRules::work(Lane& lane) {
       continue;
     version = now ? *now : -1;
     if (const auto judged = judgeDue(*trace, *facts, lane);
-        !judged && said.insert(judged.error().message).second)
+        !judged && !lane.interrupted && said.insert(judged.error().message).second)
       options_.say("the rules could not read the recording: " + judged.error().message);
   }
-  const std::lock_guard lock(mutex_);
-  lane.ended = true;
-  wake_.notify_all();
 }
 
 // One read transaction, so that all rules see the same state and the log can be folded soon. A long
@@ -139,23 +130,21 @@ Result<void> LiveRules::judgeDue(store::Database& trace, rules::Facts& facts, La
     return a.due < b.due;
   });
   for (std::size_t at = 0; at < lane.states.size() && lane.states[at].due <= now; ++at)
-    if (!judge(trace, facts, lane.states[at], lane))
+    if (!judge(facts, lane.states[at], lane))
       break;
   std::erase_if(lane.states, [](const RuleState& each) { return each.rule == nullptr; });
   return {};
 }
 
 // Returns whether the turn goes on. A rule that leaves the lane is nullptr then.
-bool LiveRules::judge(store::Database& trace, rules::Facts& facts, RuleState& state, Lane& lane) {
+bool LiveRules::judge(rules::Facts& facts, RuleState& state, Lane& lane) {
   const auto begun = Clock::now();
   const std::int64_t begunNs = threadCpuNs();
   {
     const std::lock_guard lock(mutex_);
     if (ending_)
       return false;
-    lane.judging = &trace;
     lane.judgingSince = begun;
-    lane.interrupted = false;
   }
   const std::vector<rules::CheckResult> results =
       rules::judgeRule(facts, *state.rule, options_.rules.suppressions, today_);
@@ -163,9 +152,11 @@ bool LiveRules::judge(store::Database& trace, rules::Facts& facts, RuleState& st
   bool isInterrupted = false;
   {
     const std::lock_guard lock(mutex_);
-    lane.judging = nullptr;
+    lane.judgingSince.reset();
     isEnding = ending_;
     isInterrupted = lane.interrupted;
+    if (!isEnding)
+      lane.interrupted = false;
   }
   // A rule of the user may have a process of its own, whose time is not this thread's.
   const std::chrono::nanoseconds took = Clock::now() - begun;

@@ -9,11 +9,13 @@
 #include "recorder/live/firings.h"
 #include "rules/engine/check.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,19 +53,17 @@ class LiveRules {
   struct Lane {
     std::vector<RuleState> states;
     Clock::time_point turnDue{};
-    std::vector<RuleState> moved;        // to this lane; guarded by mutex_
-    store::Database* judging = nullptr;  // guarded by mutex_
-    Clock::time_point judgingSince{};    // guarded by mutex_
-    bool interrupted = false;            // the judgement in progress; guarded by mutex_
-    bool ended = false;                  // guarded by mutex_
+    std::vector<RuleState> moved;                     // to this lane; guarded by mutex_
+    std::optional<Clock::time_point> judgingSince{};  // unset: between two; guarded by mutex_
+    std::atomic<bool> interrupted = false;            // the judgement in progress
     std::thread thread;
   };
 
   void work(Lane& lane);
   bool waitForNext(Lane& lane);
-  void interruptLong(Clock::duration limit);
+  void interruptLong();
   Result<void> judgeDue(store::Database& trace, rules::Facts& facts, Lane& lane);
-  bool judge(store::Database& trace, rules::Facts& facts, RuleState& state, Lane& lane);
+  bool judge(rules::Facts& facts, RuleState& state, Lane& lane);
   bool begins(const rules::CheckResult& result);
 
   LiveOptions options_;

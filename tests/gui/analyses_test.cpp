@@ -76,6 +76,18 @@ TEST_F(AnalysesTest, ANewerQueryInterruptsTheOlderOne) {
   EXPECT_TRUE(static_cast<bool>(*answer_));
 }
 
+// Engines run many statements.
+TEST_F(AnalysesTest, AnInterruptedQueryEndsBetweenStatements) {
+  askFor(asker_, [](const store::Database& trace) -> Result<std::int64_t> {
+    while (true)
+      SONDE_TRY(trace.queryInteger("SELECT 1"));
+  });
+  QTest::qWait(50);
+  models_.analyses.cancel(asker_);
+  settle();
+  EXPECT_EQ(answers_, 0);
+}
+
 TEST_F(AnalysesTest, ALongQueryDelaysNoOther) {
   askFor(asker_, endless);
   QObject other;

@@ -97,6 +97,28 @@ TEST_F(InMemory, AStatementIsUsableAgainAfterAnError) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(InMemory, StopsWhenItIsNoLongerWanted) {
+  bool isToStop = false;
+  database_.stopWhen([&] { return isToStop; });
+  ASSERT_GOOD_ASSIGN(Statement endless,
+                     database_.prepare("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                                       "FROM n) SELECT i FROM n"));
+  for (int row = 0; row < 10; ++row)
+    ASSERT_TRUE(*endless.step());
+  isToStop = true;
+  Result<bool> stepped = true;
+  for (int row = 0; stepped && row < 1'000'000; ++row)
+    stepped = endless.step();
+  ASSERT_FALSE(stepped);
+  EXPECT_THAT(stepped.error().message, HasSubstr("interrupted"));
+  EXPECT_FALSE(database_.queryInteger("SELECT 1"));
+  Database moved = std::move(database_);
+  EXPECT_FALSE(moved.queryInteger("SELECT 1"));
+  moved.stopWhen({});
+  EXPECT_TRUE(moved.queryInteger("SELECT 1"));
+  database_ = std::move(moved);
+}
+
 TEST_F(InMemory, QueriesSayWhenThereIsNoRow) {
   const auto none = database_.queryInteger("SELECT a FROM t");
   ASSERT_FALSE(none);

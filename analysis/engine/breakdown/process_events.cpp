@@ -164,9 +164,12 @@ std::future<Result<DeviceEvents>> ProcessReader::beginDevices() const {
       return communication.error();
     return readDeviceEvents(trace, owners_, *communication, events_.processes.size());
   };
-  const auto readBeside = [this, read]() -> Result<DeviceEvents> {
+  const auto readBeside = [this, read, isToStop = trace_.stopCheck()]() -> Result<DeviceEvents> {
     const auto own = store::openTrace(trace_.path());
-    return own ? read(*own) : own.error();
+    if (!own)
+      return own.error();
+    own->stopWhen(isToStop);
+    return read(*own);
   };
   if (!trace_.path().empty()) {
     try {

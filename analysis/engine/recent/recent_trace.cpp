@@ -67,6 +67,7 @@ Result<RecentTrace> RecentTrace::read(const Database& trace, RecentSize size) {
   if (kept.isWhole() || trace.path() == ":memory:")
     return result;
   SONDE_TRY_ASSIGN(Database recent, store::openTrace(trace.path()));
+  recent.stopWhen(trace.stopCheck());
   SONDE_TRY(keepRows(recent, kept));
   result.own_ = std::make_unique<Database>(std::move(recent));
   result.rows_ = result.own_->remember();

@@ -35,24 +35,23 @@ int allowReading(void*, int action, const char*, const char* name, const char*, 
   }
 }
 
-int isOver(void* until) {
-  return Clock::now() >= *static_cast<const Clock::time_point*>(until) ? 1 : 0;
-}
-
 // While it exists, statements of the connection can only read, and not for longer than the limit.
 class Guard {
  public:
-  Guard(sqlite3* handle, const UserQuery& query)
-      : handle_(handle), until_(Clock::now() + query.limit) {
+  Guard(const Database& database, const UserQuery& query)
+      : database_(database),
+        handle_(database.handle()),
+        outer_(database.stopCheck()),
+        until_(Clock::now() + query.limit) {
     sqlite3_set_authorizer(handle_, allowReading, nullptr);
-    sqlite3_progress_handler(handle_, kLookEvery, isOver, &until_);
+    database_.stopWhen([this] { return isLate() || (outer_ && outer_()); }, kLookEvery);
     largest_ = sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, query.largestValueBytes);
     pattern_ = sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kLongestPattern);
   }
   ~Guard() {
     sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern_);
     sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, largest_);
-    sqlite3_progress_handler(handle_, 0, nullptr, nullptr);
+    database_.stopWhen(outer_);
     sqlite3_set_authorizer(handle_, nullptr, nullptr);
   }
   Guard(const Guard&) = delete;
@@ -62,7 +61,9 @@ class Guard {
   bool isTooLong() const { return sqlite3_errcode(handle_) == SQLITE_TOOBIG; }
 
  private:
+  const Database& database_;
   sqlite3* handle_;
+  StopCheck outer_;
   Clock::time_point until_;
   int largest_ = 0;
   int pattern_ = 0;
@@ -101,7 +102,7 @@ Result<Statement> prepareReading(const Database& trace, const UserQuery& query) 
 Result<void> runUserQuery(const Database& trace,
                           const UserQuery& query,
                           const std::function<Result<void>(const Statement&)>& each) {
-  const Guard guard(trace.handle(), query);
+  const Guard guard(trace, query);
   SONDE_TRY_ASSIGN(Statement statement, prepareReading(trace, query));
   for (;;) {
     const Result<bool> row = statement.step();
@@ -126,7 +127,7 @@ Result<void> checkUserQuery(const UserQuery& query) {
   SONDE_TRY_ASSIGN(Database empty, Database::inMemory());
   SONDE_TRY(empty.exec(tablesSql()));
   SONDE_TRY(empty.exec(viewsSql()));
-  const Guard guard(empty.handle(), query);
+  const Guard guard(empty, query);
   const auto statement = prepareReading(empty, query);
   return statement ? Result<void>() : statement.error();
 }
