@@ -329,10 +329,11 @@ Result<MergeSummary> Merger::finish(std::size_t inputs, const Progress& progress
   return summary;
 }
 
-Result<std::vector<TraceFacts>> readInputs(const std::vector<fs::path>& inputs) {
+Result<std::vector<TraceFacts>> readInputs(const MergeOptions& options) {
   std::vector<TraceFacts> facts;
-  for (const fs::path& input : inputs) {
+  for (const fs::path& input : options.inputs) {
     SONDE_TRY_ASSIGN(const Database trace, store::openTrace(input));
+    trace.stopWhen(options.isToStop);
     SONDE_TRY_ASSIGN(TraceFacts fact, readFacts(trace));
     facts.push_back(std::move(fact));
   }
@@ -341,18 +342,19 @@ Result<std::vector<TraceFacts>> readInputs(const std::vector<fs::path>& inputs) 
 
 Result<MergeSummary> mergeInto(const fs::path& part,
                                const std::vector<TraceFacts>& facts,
-                               const Progress& progress) {
+                               const MergeOptions& options) {
   constexpr double kCopying = 0.5;  // share of the whole work
   SONDE_TRY_ASSIGN(Database target, store::createTrace(part, store::WriteMode::NoLog));
   SONDE_TRY(target.exec("CREATE INDEX merging_string ON string(text)"));
+  target.stopWhen(options.isToStop);
   Merger merger(std::move(target));
   const double each = kCopying / static_cast<double>(facts.size());
   double begin = 0;
   for (const TraceFacts& fact : facts) {
-    SONDE_TRY(merger.add(fact, progress.part(begin, begin + each)));
+    SONDE_TRY(merger.add(fact, options.progress.part(begin, begin + each)));
     begin += each;
   }
-  return merger.finish(facts.size(), progress.part(kCopying, 1));
+  return merger.finish(facts.size(), options.progress.part(kCopying, 1));
 }
 
 }  // namespace
@@ -361,11 +363,11 @@ Result<MergeSummary> merge(const MergeOptions& options) {
   if (options.inputs.empty())
     return Error{ErrorCode::InvalidArgument, "there is nothing to merge: give the traces of a job"};
   SONDE_TRY(store::checkOutput(options.output, options.overwrite, options.inputs));
-  SONDE_TRY_ASSIGN(const std::vector<TraceFacts> facts, readInputs(options.inputs));
+  SONDE_TRY_ASSIGN(const std::vector<TraceFacts> facts, readInputs(options));
   SONDE_TRY(checkOneJob(facts));
   SONDE_TRY_ASSIGN(store::TracePart part,
                    store::TracePart::claim(options.output, options.overwrite, options.inputs));
-  SONDE_TRY_ASSIGN(MergeSummary summary, mergeInto(part.path(), facts, options.progress));
+  SONDE_TRY_ASSIGN(MergeSummary summary, mergeInto(part.path(), facts, options));
   SONDE_TRY(std::move(part).publish());
   summary.warnings = doubtsOf(facts);
   if (summary.alignment.contradiction)

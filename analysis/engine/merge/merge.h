@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/engine/align/align.h"
+#include "analysis/store/database.h"
 #include "base/progress.h"
 #include "base/result.h"
 
@@ -19,6 +20,7 @@ struct MergeOptions {
   std::filesystem::path output;
   bool overwrite = false;
   Progress progress = {};
+  store::StopCheck isToStop = {};  // ends with Io and leaves no output, once it returns true
 };
 
 struct MergeSummary {
