@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 
@@ -51,9 +53,8 @@ class SeriesOf {
     point.iteration = row.iteration.value_or(static_cast<std::int64_t>(series.points.size()));
     point.value = row.value.value_or(std::numeric_limits<double>::quiet_NaN());
     point.time = {row.tsNs, row.tsNs + row.durNs};
-    if (const auto found = spans_.find({row.processId, point.iteration});
-        row.iteration && row.durNs == 0 && found != spans_.end())
-      point.time = found->second;
+    if (row.iteration && row.durNs == 0)
+      point.time = spanOf(spans_, row.processId, *row.iteration, row.tsNs).value_or(point.time);
     series.points.push_back(point);
   }
   std::vector<ScalarSeries> finish() { return std::move(all_); }
@@ -84,10 +85,25 @@ Result<IterationSpans> iterationSpans(const store::Database& trace) {
       [&](const Statement& row) -> Result<void> {
         SONDE_TRY_ASSIGN(const metrics::Interval time,
                          metrics::intervalOf(row.integer(2), row.integer(3)));
-        spans.try_emplace({row.integer(0), row.integer(1)}, time);
+        spans[{row.integer(0), row.integer(1)}].push_back(time);
         return {};
       }));
   return spans;
+}
+
+std::optional<metrics::Interval> spanOf(const IterationSpans& spans,
+                                        std::int64_t processId,
+                                        std::int64_t number,
+                                        std::int64_t ns) {
+  const auto found = spans.find({processId, number});
+  if (found == spans.end())
+    return std::nullopt;
+  const std::vector<metrics::Interval>& times = found->second;
+  const auto after =
+      std::upper_bound(times.begin(), times.end(), ns, [](std::int64_t at, const auto& time) {
+        return at < time.begin;
+      });
+  return after == times.begin() ? times.front() : *std::prev(after);
 }
 
 Result<std::vector<std::string>> scalarNames(const store::Database& trace) {

@@ -44,8 +44,15 @@ Result<std::vector<ScalarSeries>> scalarSeries(const store::Database& trace,
 Result<std::vector<ScalarSeries>> iterationSeries(const store::Database& trace,
                                                   const std::vector<metrics::RankProcess>& ranks);
 
-// The time of each iteration, by process and number; of repeated numbers, that of the first.
-using IterationSpans = std::map<std::pair<std::int64_t, std::int64_t>, metrics::Interval>;
+// The times of iterations, by process and number; ascending, since numbers may repeat.
+using IterationSpans =
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<metrics::Interval>>;
 Result<IterationSpans> iterationSpans(const store::Database& trace);
+// The iteration with this number that a value of `ns` belongs to: the last one that began before.
+// nullopt: the process has no such iteration.
+std::optional<metrics::Interval> spanOf(const IterationSpans& spans,
+                                        std::int64_t processId,
+                                        std::int64_t number,
+                                        std::int64_t ns);
 
 }  // namespace sonde::engine::training

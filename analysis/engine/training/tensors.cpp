@@ -151,8 +151,7 @@ Result<std::vector<TensorPoint>> tensorPoints(const store::Database& trace, cons
   SONDE_TRY(store::forEach<TensorRow>(rows, [&](const TensorRow& row) {
     places[row.id] = points.size();
     TensorPoint& point = points.emplace_back(pointOf(row));
-    if (const auto found = spans.find({of.processId, point.iteration}); found != spans.end())
-      point.time = found->second;
+    point.time = spanOf(spans, of.processId, point.iteration, row.tsNs).value_or(point.time);
   }));
   SONDE_TRY_ASSIGN(store::Statement bins, trace.prepare(kBins));
   bins.bindAll(of.processId, of.collection, of.name);

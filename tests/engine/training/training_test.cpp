@@ -67,6 +67,21 @@ TEST_F(Training, HasScalarsByProcessAndIteration) {
   EXPECT_EQ(times[0].points[1].iteration, 1);
 }
 
+TEST_F(Training, ARepeatedNumberIsTheIterationOfItsTime) {
+  const auto one = process(0, 10);
+  iteration(one, 0, 0, 100);
+  iteration(one, 0, 100, 250);
+  scalar("loss", 0, 2.5, 50);
+  scalar("loss", 0, 1.5, 150);
+  tensor(0, "[]");
+  const auto trace = open();
+  const auto series = must(scalarSeries(trace, must(metrics::readRanks(trace)), "loss"));
+  ASSERT_THAT(series, SizeIs(1));
+  ASSERT_THAT(series[0].points, SizeIs(2));
+  EXPECT_EQ(series[0].points[0].time, (metrics::Interval{0, 100}));
+  EXPECT_EQ(series[0].points[1].time, (metrics::Interval{100, 250}));
+}
+
 TEST_F(Training, AScalarOutsideOfIterationsKeepsItsTime) {
   process(0, 10);
   scalar("loss", {}, 1, 50);
