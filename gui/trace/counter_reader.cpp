@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kBucket = 8;  // values summed up in one point of a summary
 constexpr int kSamplesBetweenLooks = 4096;
-constexpr double kNsPerSecond = 1e9;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kSamples =
     "SELECT ts_ns, value FROM sample WHERE counter_id = ?1 AND ts_ns >= ?2 AND ts_ns <= ?3 "
@@ -57,17 +56,14 @@ void CounterReader::Values::add(std::int64_t ns, double value, Visit visit) {
     visit(ns, value);
     return;
   }
-  if (before_ && ns > before_->first) {
-    const double grown = value - before_->second;
-    const auto length = static_cast<double>(ns - before_->first);
-    visit(before_->first, grown >= 0 ? factor_ * grown / length : kNan);
-  }
-  before_ = {ns, value};
+  const CounterPoint now{ns, value};
+  if (before_ && ns > before_->ns)
+    visit(before_->ns, (isShare_ ? 100 : 1) * engine::counters::rateOf(*before_, now, isShare_));
+  before_ = now;
 }
 
 CounterReader::Values CounterReader::valuesOf(const TrackInfo& track) {
-  // The rate of a time is a share, in percent.
-  return Values(track.counter->isTotal, track.counter->unit == u"%" ? 100.0 : kNsPerSecond);
+  return Values(track.counter->isTotal, track.counter->unit == u"%");
 }
 
 void CounterReader::addValue(Summary& summary, std::int64_t startNs, double value) {

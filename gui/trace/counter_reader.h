@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis/engine/align/job_clock.h"
+#include "analysis/engine/counters/rate.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 #include "gui/trace/query_worker.h"
@@ -20,6 +21,8 @@
 #include <vector>
 
 namespace sonde::gui {
+
+using engine::counters::CounterPoint;
 
 class CounterReader {
  public:
@@ -38,15 +41,15 @@ class CounterReader {
   // between two samples; NaN: it began anew.
   class Values {
    public:
-    explicit Values(bool isTotal, double factor) : isTotal_(isTotal), factor_(factor) {}
+    Values(bool isTotal, bool isShare) : isTotal_(isTotal), isShare_(isShare) {}
     // Calls visit(startNs, value) if the sample completes a value.
     template <typename Visit>
     void add(std::int64_t ns, double value, Visit visit);
 
    private:
     bool isTotal_;
-    double factor_;
-    std::optional<std::pair<std::int64_t, double>> before_;
+    bool isShare_;  // the rate of a time, in percent
+    std::optional<CounterPoint> before_;
   };
   struct Summary {
     explicit Summary(Values none) : values(std::move(none)) {}

@@ -94,19 +94,13 @@ std::string unitOf(const CounterRow& row) {
   return unit == "ns" ? "1" : unit == "J" ? "W" : unit + "/s";
 }
 
-// Growth per second, from each sample to the next. A total that shrinks began anew. A total of time
-// grows by a share of it.
+// From each sample to the next.
 std::vector<CounterPoint> ratesOf(const std::vector<CounterPoint>& totals, bool isTime) {
   std::vector<CounterPoint> rates;
-  constexpr double kNsPerSecond = 1e9;
-  for (std::size_t at = 1; at < totals.size(); ++at) {
-    const auto ns = static_cast<double>(totals[at].ns - totals[at - 1].ns);
-    const double grown = totals[at].value - totals[at - 1].value;
-    if (ns > 0)
-      rates.push_back({totals[at - 1].ns,
-                       grown < 0 ? std::numeric_limits<double>::quiet_NaN()
-                                 : grown / ns * (isTime ? 1 : kNsPerSecond)});
-  }
+  rates.reserve(totals.size());
+  for (std::size_t at = 1; at < totals.size(); ++at)
+    if (totals[at].ns > totals[at - 1].ns)
+      rates.push_back({totals[at - 1].ns, rateOf(totals[at - 1], totals[at], isTime)});
   if (!rates.empty())
     rates.push_back({totals.back().ns, rates.back().value});
   return rates;

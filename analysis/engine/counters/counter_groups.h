@@ -3,6 +3,7 @@
 // the job's common clock.
 #pragma once
 
+#include "analysis/engine/counters/rate.h"
 #include "analysis/engine/intervals/intervals.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
@@ -32,11 +33,6 @@ enum class CounterGroup : std::uint8_t {
   Others,       // a chart for each counter
 };
 inline constexpr std::size_t kCounterGroups = 12;
-
-struct CounterPoint {
-  std::int64_t ns = 0;
-  double value = 0;
-};
 
 struct CounterSeries {
   std::int64_t counterId = 0;
