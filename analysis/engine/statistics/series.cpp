@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace sonde::engine::statistics {
 namespace {
@@ -24,6 +25,18 @@ double median(std::vector<double> values) {
   if (values.size() % 2 == 1)
     return *middle;
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+std::optional<std::size_t> indexOfMedian(const std::vector<std::int64_t>& values) {
+  std::vector<std::pair<std::int64_t, std::size_t>> places;
+  places.reserve(values.size());
+  for (const std::int64_t value : values)
+    places.emplace_back(value, places.size());
+  if (places.empty())
+    return std::nullopt;
+  const auto middle = places.begin() + static_cast<std::ptrdiff_t>(places.size() / 2);
+  std::nth_element(places.begin(), middle, places.end());
+  return middle->second;
 }
 
 double variance(const std::vector<double>& values) {

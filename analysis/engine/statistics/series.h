@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace sonde::engine::statistics {
@@ -14,6 +16,8 @@ using Centre = std::function<double(const std::vector<double>&)>;
 double mean(const std::vector<double>& values);
 // The middle value, or the mean of the two in the middle. Requires: all are finite.
 double median(std::vector<double> values);
+// The index of the median value, of the upper one if there are two; unset: there are no values.
+std::optional<std::size_t> indexOfMedian(const std::vector<std::int64_t>& values);
 // The sum of squared distances from the mean, divided by the count minus one. Requires: two values.
 double variance(const std::vector<double>& values);
 

@@ -1,5 +1,6 @@
 #include "gui/models/compare/compared_lanes.h"
 
+#include "analysis/engine/statistics/series.h"
 #include "analysis/store/trace_file.h"
 #include "gui/models/compare/trace_difference.h"
 
@@ -23,13 +24,11 @@ void keepCommon(const std::vector<IterationLength>& names, std::vector<Iteration
   std::erase_if(of, [&](const IterationLength& each) { return !known.contains(each.name); });
 }
 
-// Requires: not empty.
-IterationName medianOf(std::vector<IterationLength> lengths) {
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), middle, lengths.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.ns, a.name) < std::pair(b.ns, b.name);
-  });
-  return middle->name;
+IterationName usualOf(const std::vector<IterationLength>& iterations) {
+  std::vector<std::int64_t> lengths;
+  for (const IterationLength& each : iterations)
+    lengths.push_back(each.ns);
+  return iterations.at(engine::statistics::indexOfMedian(lengths).value_or(0)).name;
 }
 
 void append(diff::IterationSpans part, diff::IterationSpans& into) {
@@ -55,6 +54,7 @@ Result<ComparedLanes> readComparedLanes(const store::Database& after,
   std::vector<store::Database> traces;
   for (const QString& file : lanes.beforeFiles) {
     SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(file.toStdString()));
+    trace.stopWhen(after.stopCheck());
     SONDE_TRY_ASSIGN(const auto lengths, diff::readIterationLengths(trace));
     keepCommon(lengths, common);
     traces.push_back(std::move(trace));
@@ -68,7 +68,7 @@ Result<ComparedLanes> readComparedLanes(const store::Database& after,
   const bool isThere = request.wanted && std::find(lanes.iterations.begin(),
                                                    lanes.iterations.end(),
                                                    *request.wanted) != lanes.iterations.end();
-  lanes.shown = isThere ? *request.wanted : medianOf(common);
+  lanes.shown = isThere ? *request.wanted : usualOf(common);
   for (const store::Database& trace : traces) {
     SONDE_TRY_ASSIGN(diff::IterationSpans part, diff::readIterationSpans(trace, lanes.shown));
     append(std::move(part), lanes.before);

@@ -1,5 +1,6 @@
 #include "gui/models/graph/job_paths.h"
 
+#include "analysis/engine/statistics/series.h"
 #include "gui/trace/qtext.h"
 #include "gui/trace/time_format.h"
 
@@ -72,14 +73,11 @@ std::vector<ValueRow> shareRows(const JobPaths& job) {
 }
 
 int usualPath(const JobPaths& job) {
-  std::vector<std::pair<std::int64_t, int>> lengths;
+  std::vector<std::int64_t> lengths;
   for (const critical::IterationPath& path : job.paths)
-    lengths.emplace_back(path.lengthNs(), static_cast<int>(lengths.size()));
-  if (lengths.empty())
-    return -1;
-  const auto median = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), median, lengths.end());
-  return median->second;
+    lengths.push_back(path.lengthNs());
+  const auto usual = engine::statistics::indexOfMedian(lengths);
+  return usual ? static_cast<int>(*usual) : -1;
 }
 
 std::vector<ValueColumn> partColumns() {

@@ -1,6 +1,7 @@
 #include "gui/models/whatif/iteration_lanes.h"
 
 #include "analysis/engine/graph/job_iterations.h"
+#include "analysis/engine/statistics/series.h"
 #include "gui/trace/qtext.h"
 
 #include <QCoreApplication>
@@ -68,16 +69,12 @@ std::int64_t moved(std::int64_t ns,
 std::size_t usualIteration(const AskedTrace& trace) {
   const auto iterations = graph::jobIterations(trace.job());
   const graph::Graph& graph = trace.job().graph;
-  std::vector<std::pair<std::int64_t, std::size_t>> lengths;
+  std::vector<std::int64_t> lengths;
   for (std::size_t at = 0; at < iterations.size(); ++at) {
     const Window window = windowOf(trace.job(), iterations, at, {graph.beginNs, graph.durNs});
-    lengths.emplace_back(window.endNs - window.beginNs, at);
+    lengths.push_back(window.endNs - window.beginNs);
   }
-  if (lengths.empty())
-    return 0;
-  const auto median = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), median, lengths.end());
-  return median->second;
+  return engine::statistics::indexOfMedian(lengths).value_or(0);
 }
 
 QStringList iterationTitles(const AskedTrace& trace) {
