@@ -31,22 +31,24 @@ std::string quoted(std::string text) {
 }
 
 // Makes a finished copy of a recording's current state; the recording may continue.
-Result<OpenedTrace> openSnapshot(store::Database recording) {
+Result<OpenedTrace> openSnapshot(store::Database recording, const OpeningWatch& watch) {
   SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
   const std::filesystem::path copy = nativePath(folder->filePath("snapshot.sonde"));
   auto scratch = store::temporaryTrace(nativePath(folder->path()), copy);
+  recording.stopWhen(watch.isCancelled);
   SONDE_TRY(recording.exec("VACUUM INTO " + quoted(copy.string())));
   SONDE_TRY_ASSIGN(auto writable, store::reopenTrace(copy));
-  SONDE_TRY(store::finalise(std::move(writable)));
+  writable.stopWhen(watch.isCancelled);
+  SONDE_TRY(store::finalise(std::move(writable), watch.progress));
   SONDE_TRY_ASSIGN(auto database, store::openTrace(copy));
   return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), true};
 }
 
-Result<OpenedTrace> openOne(const QString& path) {
+Result<OpenedTrace> openOne(const QString& path, const OpeningWatch& watch) {
   SONDE_TRY_ASSIGN(auto database, store::openTrace(nativePath(path)));
   SONDE_TRY_ASSIGN(const bool finished, store::isFinished(database));
   if (!finished)
-    return openSnapshot(std::move(database));
+    return openSnapshot(std::move(database), watch);
   return OpenedTrace{nullptr, nullptr, std::move(database), false};
 }
 
@@ -54,6 +56,7 @@ Result<OpenedTrace> openJob(const QStringList& paths, const OpeningWatch& watch)
   SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
   engine::merge::MergeOptions options;
   options.progress = watch.progress;
+  options.isToStop = watch.isCancelled;
   for (const QString& path : paths)
     options.inputs.push_back(nativePath(path));
   options.output = nativePath(folder->filePath("job.sonde"));
@@ -88,7 +91,7 @@ Result<OpenedTrace> openForViewing(const QStringList& paths, const OpeningWatch&
     return openForeign(foreign, traces, watch);
   if (paths.size() > 1)
     return openJob(paths, watch);
-  return openOne(paths.front());
+  return openOne(paths.front(), watch);
 }
 
 }  // namespace sonde::gui

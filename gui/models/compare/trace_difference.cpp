@@ -36,10 +36,12 @@ Result<std::vector<diff::RunFiles>> runsOf(const QStringList& paths) {
 
 Result<std::vector<diff::RunTimes>> readSide(const QStringList& paths,
                                              bool isCorrected,
-                                             const std::optional<Iterations>& only) {
+                                             const std::optional<Iterations>& only,
+                                             const store::StopCheck& isToStop) {
   SONDE_TRY_ASSIGN(const std::vector<diff::RunFiles> runs, runsOf(paths));
   const auto read = [&](const std::string& path) -> Result<std::vector<diff::IterationTimes>> {
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+    trace.stopWhen(isToStop);
     return diff::readIterationTimes(trace, kBy, {.wanted = isCorrected});
   };
   diff::IterationChoice choice;
@@ -96,10 +98,11 @@ QString sameText(const diff::Diff& diff) {
 Result<Comparison> compareTraces(const store::Database& opened, const ComparisonRequest& request) {
   Comparison result;
   SONDE_TRY_ASSIGN(result.iterations, iterationsIn(opened, request.within));
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before,
-                   readSide(request.before, request.isCorrected, result.iterations));
-  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after,
-                   readSide(request.after, request.isCorrected, result.iterations));
+  const auto read = [&](const QStringList& paths) {
+    return readSide(paths, request.isCorrected, result.iterations, opened.stopCheck());
+  };
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> before, read(request.before));
+  SONDE_TRY_ASSIGN(const std::vector<diff::RunTimes> after, read(request.after));
   SONDE_TRY_ASSIGN(result.diff, diff::diff(before, after, {}));
   return result;
 }

@@ -17,13 +17,20 @@ Result<engine::whatif::AskedJob> readAskedJob(const store::Database& trace) {
 
 Result<AskedTrace> readAsked(const std::shared_ptr<const store::Database>& trace) {
   SONDE_TRY_ASSIGN(engine::whatif::AskedJob job, readAskedJob(*trace));
+  trace->stopWhen({});
   return AskedTrace(trace, std::move(job));
 }
 
 Result<engine::whatif::Answer> AskedTrace::ask(
-    const std::vector<engine::whatif::Question>& questions) const {
+    const std::vector<engine::whatif::Question>& questions,
+    const store::StopCheck& isToStop) const {
   const std::lock_guard lock(*mutex_);
-  return job_.ask(questions);
+  if (isToStop && isToStop())
+    return Error{ErrorCode::Io, "interrupted"};
+  trace_->stopWhen(isToStop);
+  auto answer = job_.ask(questions);
+  trace_->stopWhen({});
+  return answer;
 }
 
 Result<std::vector<engine::critical::PathPart>> AskedTrace::name(

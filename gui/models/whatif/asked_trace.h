@@ -18,8 +18,10 @@ namespace sonde::gui {
 
 class AskedTrace {
  public:
+  // Io: `isToStop` became true.
   [[nodiscard]] Result<engine::whatif::Answer> ask(
-      const std::vector<engine::whatif::Question>& questions) const;
+      const std::vector<engine::whatif::Question>& questions,
+      const store::StopCheck& isToStop) const;
   // Names stretches of the job, as critical::partsOf().
   [[nodiscard]] Result<std::vector<engine::critical::PathPart>> name(
       const std::vector<engine::critical::Element>& stretches) const;

@@ -260,6 +260,7 @@ void WhatifView::edit() {
     return;
   list_->currentItem()->setText(change->option);
   changes_[static_cast<std::size_t>(list_->currentRow())] = *std::move(change);
+  setOutdated(true);
   delay_.start();
 }
 
@@ -292,18 +293,26 @@ void WhatifView::predict() {
         tr("Choose a question on the left, and add it. Or let Sonde find the best settings."));
     return;
   }
+  setOutdated(true);
   std::vector<engine::whatif::Question> questions;
   for (const AskedChange& each : changes_)
     questions.push_back(each.question);
   models().analyses.ask(
       delay_,
-      [trace = trace_, questions = std::move(questions)](const store::Database&) {
-        return trace->ask(questions);
+      [trace = trace_, questions = std::move(questions)](const store::Database& own) {
+        return trace->ask(questions, own.stopCheck());
       },
       [this](Result<engine::whatif::Answer> answer) { show(std::move(answer)); });
 }
 
+// The shown answer is one to other questions: it is grey until the new one is there.
+void WhatifView::setOutdated(bool outdated) {
+  for (QWidget* each : std::initializer_list<QWidget*>{headline_, remarks_, bars_})
+    each->setEnabled(!outdated);
+}
+
 void WhatifView::showNothing(const QString& headline) {
+  setOutdated(false);
   answer_.reset();
   headline_->setText(headline);
   remarks_->clear();
@@ -318,6 +327,7 @@ void WhatifView::show(Result<engine::whatif::Answer> answer) {
     showNothing(qtext(answer.error().message));
     return;
   }
+  setOutdated(false);
   const bool isFirst = answer_ == nullptr;
   answer_ = std::make_shared<const engine::whatif::Answer>(*std::move(answer));
   headline_->setText(headlineOf(*answer_));

@@ -69,6 +69,7 @@ class WhatifView : public Panel {
   void showBars();
   void readParts();
   void showLanes(bool keepRange);
+  void setOutdated(bool outdated);
   void showNothing(const QString& headline);
 
   std::shared_ptr<const AskedTrace> trace_;  // nullptr: not read yet
