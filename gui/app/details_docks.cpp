@@ -127,6 +127,8 @@ void DetailsDocks::setTimelineShown(bool isShown) {
 }
 
 void DetailsDocks::clear() {
+  if (models_.document.isContinued())
+    return;  // the same event, as it is now, follows
   details_.clear();
   detailsDock_->hide();
   totalsDock_->hide();

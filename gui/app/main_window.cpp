@@ -113,7 +113,8 @@ void MainWindow::buildStatusBar() {
 void MainWindow::connectModel() {
   connect(&models_.document, &TraceDocument::opened, this, [this] {
     everOpened_ = true;
-    models_.history.clear();
+    if (!models_.document.isContinued())
+      models_.history.clear();
     models_.notes.load();
     showTitle();
     showSelectionText();
@@ -127,7 +128,8 @@ void MainWindow::connectModel() {
   connect(&models_.notes, &Notes::failed, this, &MainWindow::tell);
   connect(&models_.document, &TraceDocument::replaced, this, [this] {
     statusBar()->clearMessage();
-    models_.history.clear();
+    if (!models_.document.isContinued())
+      models_.history.clear();
     showTitle();
   });
   connect(&models_.document, &TraceDocument::failed, this, &MainWindow::tell);

@@ -8,7 +8,10 @@ namespace sonde::gui {
 
 NameSearch::NameSearch(TraceDocument& document, Selection& selection)
     : document_(document), selection_(selection) {
-  connect(&document_, &TraceDocument::replaced, this, [this] { text_.clear(); });
+  connect(&document_, &TraceDocument::replaced, this, [this] {
+    if (!document_.isContinued())
+      text_.clear();
+  });
 }
 
 void NameSearch::find(const QString& text, bool forward, std::int64_t fromNs) {

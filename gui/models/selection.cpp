@@ -11,21 +11,26 @@ using Slot = TraceDocument::Slot;
 
 Selection::Selection(TraceDocument& document) : document_(document) {
   connect(&document_, &TraceDocument::replaced, this, [this] {
-    ref_.reset();
     details_.reset();
+    if (!document_.isContinued())
+      ref_.reset();
+  });
+  connect(&document_, &TraceDocument::opened, this, [this] {
+    if (ref_)
+      read(EventRef(*ref_), false, TraceDocument::OnError::Ignore);
   });
 }
 
 void Selection::select(const EventRef& event) {
   if (ref_ != event)
-    read(event, false);
+    read(event, false, TraceDocument::OnError::Announce);
 }
 
 void Selection::moveTo(const EventRef& event) {
-  read(event, true);
+  read(event, true, TraceDocument::OnError::Announce);
 }
 
-void Selection::read(const EventRef& event, bool moved) {
+void Selection::read(const EventRef& event, bool moved, TraceDocument::OnError onError) {
   ref_ = event;
   details_.reset();
   emit changed();
@@ -35,7 +40,8 @@ void Selection::read(const EventRef& event, bool moved) {
       [this, moved](EventDetails details) {
         details_ = std::move(details);
         emit detailsChanged(moved);
-      });
+      },
+      onError);
 }
 
 void Selection::clear() {

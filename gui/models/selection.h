@@ -1,6 +1,7 @@
 // The selected event, its details and its arrows; steps to its neighbours.
 //
-// Every view shows the same selection. Part of TraceModels. Main thread.
+// Every view shows the same selection. A later state of the trace keeps it. Part of TraceModels.
+// Main thread.
 #pragma once
 
 #include "gui/models/trace_document.h"
@@ -39,7 +40,7 @@ class Selection : public QObject {
   void detailsChanged(bool moved);
 
  private:
-  void read(const EventRef& event, bool moved);
+  void read(const EventRef& event, bool moved, TraceDocument::OnError onError);
 
   TraceDocument& document_;
   std::optional<EventRef> ref_;

@@ -22,10 +22,13 @@ TimelineModel::TimelineModel(TraceDocument& document, TimeBasis& times)
 
 void TimelineModel::takeTrace() {
   TrackArrangement kept = arrangement();
-  if (document_.paths() != arrangedTrace_)
+  if (document_.paths() != arrangedTrace_ && !document_.isContinued())
     kept.forgetTrace();
   arrangedTrace_ = document_.paths();
-  layout_.reset(document_.skeleton(), std::move(kept));
+  if (document_.isContinued())
+    layout_.extend(document_.skeleton(), std::move(kept));
+  else
+    layout_.reset(document_.skeleton(), std::move(kept));
   blocks_.clear();
   curves_.clear();
   costs_.clear();

@@ -25,7 +25,7 @@ OpeningWatch TraceDocument::watch(const QStringList& paths, const Cancellation& 
 }
 
 bool TraceDocument::isOfOpening(const TraceReader& reader, int opening) {
-  return reader.opening() == opening;
+  return reader.skeleton().opening == opening;
 }
 
 void TraceDocument::show(Skeleton skeleton) {
@@ -62,16 +62,25 @@ void TraceDocument::follow(const QStringList& paths) {
       [this, paths](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
         auto skeleton = reader.open(paths, watch(paths, cancellation));
         if (!skeleton)
-          return [this, message = QString::fromStdString(skeleton.error().message)] {
+          return [this,
+                  message = QString::fromStdString(skeleton.error().message),
+                  last = reader.skeleton()] {
+            // The state that it read before may not have arrived here.
+            if (last.opening != skeleton_.opening)
+              showLater(paths_, last);
             emit failed(message);
           };
         return [this, paths, read = *std::move(skeleton)]() mutable {
-          worker_.cancelAll();  // they asked for tracks of the state before
-          paths_ = paths;
-          isContinued_ = true;
-          show(std::move(read));
+          showLater(paths, std::move(read));
         };
       });
+}
+
+void TraceDocument::showLater(const QStringList& paths, Skeleton skeleton) {
+  worker_.cancelAll();  // they asked for tracks of the state before
+  paths_ = paths;
+  isContinued_ = true;
+  show(std::move(skeleton));
 }
 
 void TraceDocument::cancelOpening() {

@@ -64,6 +64,7 @@ class TraceDocument : public QObject {
   // For the worker's thread: tells of progress on this one.
   [[nodiscard]] OpeningWatch watch(const QStringList& paths, const Cancellation& cancellation);
   void show(Skeleton skeleton);
+  void showLater(const QStringList& paths, Skeleton skeleton);
   // The reader may have read a later state already, whose skeleton has not arrived here.
   [[nodiscard]] static bool isOfOpening(const TraceReader& reader, int opening);
 

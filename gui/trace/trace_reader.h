@@ -41,8 +41,8 @@ class TraceReader {
  public:
   // Several paths are ranks of one job.
   Result<Skeleton> open(const QStringList& paths, const OpeningWatch& watch = {});
-  // Skeleton::opening of the open trace; 0: none was opened.
-  [[nodiscard]] int opening() const { return skeleton_.opening; }
+  // That of the open trace; Skeleton::opening is 0 if none was opened.
+  [[nodiscard]] const Skeleton& skeleton() const { return skeleton_; }
   Result<WindowReply> window(const WindowRequest& request, const Cancellation& cancellation);
   // One row of `bins` per process, over the whole trace.
   Result<std::vector<OverviewRow>> overview(int bins, const Cancellation& cancellation);

@@ -1,6 +1,7 @@
 // Opening files of other profilers: they are imported first.
 #include "gui/models/trace_document.h"
 #include "gui/trace/trace_import.h"
+#include "gui/trace/trace_opening.h"
 #include "gui/trace/trace_reader.h"
 #include "tests/gui/sample_trace.h"
 
@@ -117,6 +118,49 @@ TEST_F(OpeningTest, AQueryForTheStateBeforeIsNotAnsweredFromTheNext) {
   EXPECT_FALSE(isAnswered);
   EXPECT_TRUE(document_.isContinued());
   EXPECT_TRUE(document_.skeleton().tracks.empty());
+}
+
+// The reader has a state that the window never got, since a newer one was wanted; that one fails.
+TEST_F(OpeningTest, ALaterStateThatFailsLeavesTheLastOneThatWasRead) {
+  const QString first = folder_.filePath("first.sonde");
+  const QString second = folder_.filePath("second.sonde");
+  testing::SampleTrace(first.toStdString()).finish();
+  testing::writeTraining(second.toStdString(), 2);
+  document_.open({first});
+  settle();
+  document_.follow({second});
+  QTest::qSleep(500);  // without events: its answer waits
+  document_.follow({folder_.filePath("gone.sonde")});
+  settle();
+  EXPECT_TRUE(document_.ready());
+  EXPECT_FALSE(document_.skeleton().tracks.empty());
+  bool isAnswered = false;
+  document_.ask(
+      TraceDocument::Slot::Window,
+      [](TraceReader& reader, const Cancellation& cancellation) {
+        return reader.window({0, 1'000'000'000, 1000, {0}}, cancellation);
+      },
+      [&](const WindowReply&) { isAnswered = true; });
+  settle();
+  EXPECT_TRUE(isAnswered);
+}
+
+TEST_F(OpeningTest, StopsAMergeAndASnapshot) {
+  QStringList ranks;
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks << folder_.filePath(QStringLiteral("rank%1.sonde").arg(rank));
+    testing::SampleTrace trace(ranks.back().toStdString());
+    trace.addProcess(10 + rank, rank, "train");
+    trace.finish();
+  }
+  const OpeningWatch watch{{}, [] { return true; }};
+  EXPECT_FALSE(openForViewing(ranks, watch));
+  EXPECT_TRUE(openForViewing(ranks));
+  const QString part = folder_.filePath("t.sonde.part");
+  testing::SampleTrace recording(part.toStdString());
+  recording.abandon();
+  EXPECT_FALSE(openForViewing({part}, watch));
+  EXPECT_TRUE(openForViewing({part}));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ Skeleton twoProcesses(int channels) {
   Skeleton skeleton;
   skeleton.processes.resize(2);
   skeleton.processes[0].slices = 3;
+  skeleton.processes[0].id = 1;
+  skeleton.processes[1].id = 2;
   skeleton.tracks = {track(Owner::Thread, 0, 3), track(Owner::Thread, 0, 0)};
   for (int channel = 0; channel < channels; ++channel)
     skeleton.tracks.push_back(track(Owner::Channel, 0, 2));
@@ -172,6 +174,30 @@ TEST(TrackLayout, TogglesAProcess) {
   EXPECT_TRUE(layout.entries()[0].folded);
   layout.toggle(skeleton, LayoutEntry(layout.entries()[0]));
   EXPECT_EQ(layout.entries().size(), 3U);
+}
+
+// Recordings that go on get processes, which may come first.
+TEST(TrackLayout, ALaterStateKeepsFoldsAndTheRank) {
+  TrackLayout layout;
+  Skeleton skeleton = twoProcesses(20);
+  skeleton.processes[0].rank = 0;
+  skeleton.processes[1].rank = 1;
+  layout.reset(skeleton);
+  layout.toggle(skeleton, LayoutEntry(layout.entries()[2]));  // unfolds the channels
+  layout.showRank(skeleton, 0);
+  const auto before = typesOf(layout);
+  ASSERT_GT(before.size(), 20U);
+  for (TrackInfo& each : skeleton.tracks)
+    ++each.process;
+  const auto added = skeleton.processes.insert(skeleton.processes.begin(), ProcessInfo());
+  added->id = 3;
+  added->rank = 2;
+  layout.extend(skeleton, {});
+  EXPECT_EQ(typesOf(layout), before);
+  layout.showRank(skeleton, std::nullopt);
+  EXPECT_EQ(typesOf(layout).size(), before.size() + 2);
+  layout.reset(skeleton);
+  EXPECT_LT(typesOf(layout).size(), 20U);
 }
 
 TEST(TrackLayout, TenThousandThreadsAreVisitedOnlyWhereVisible) {

@@ -61,6 +61,11 @@ class LayoutBuilder {
   [[nodiscard]] bool isShown(int at) const {
     return hasEvents(at) && !isHidden_[static_cast<std::size_t>(at)] && !isPinned(at);
   }
+  // Whether the group of a device is folded.
+  [[nodiscard]] bool isFolded(const LayoutEntry& group) const {
+    return folds_.devices.contains(
+        {idAt(skeleton_.processes, group.process), idAt(skeleton_.devices, group.device)});
+  }
   void readOrder();
   [[nodiscard]] bool isLeftOut(int process) const;
   // Those of `tracks` that are shown, and for which `matches(track)`.
@@ -220,7 +225,7 @@ void LayoutBuilder::addProcess(int process) {
   if (isQuiet)
     built_.quiet.insert(process);
   LayoutEntry header{Type::Process, process};
-  header.folded = isQuiet || folds_.processes.contains(process);
+  header.folded = isQuiet || folds_.processes.contains(idAt(skeleton_.processes, process));
   header.hidden = static_cast<int>(std::count_if(tracks.begin(), tracks.end(), isWithout));
   addGroup(std::move(header), TrackLayout::kHeaderHeight, [&] {
     if (arrangement_.grouping == Grouping::Process)
@@ -239,7 +244,7 @@ void LayoutBuilder::addStreams(int process) {
         std::find_if(first, streams.end(), [&](int at) { return track(at).device != device; });
     LayoutEntry group{Type::Device, process};
     group.device = device;
-    group.folded = folds_.devices.contains({process, device});
+    group.folded = isFolded(group);
     addGroup(std::move(group), Tracks(first, last));
     first = last;
   }
@@ -259,7 +264,7 @@ void LayoutBuilder::addThreadsAndChannels(int process) {
   for (const int at : shown(tracks, isBeside))
     addTrack(at);
   LayoutEntry channels{Type::Channels, process};
-  channels.folded = folds_.channels.contains(process);
+  channels.folded = folds_.channels.contains(idAt(skeleton_.processes, process));
   addGroup(std::move(channels), shown(tracks, isGrouped));
 }
 
@@ -269,7 +274,7 @@ void LayoutBuilder::addCounters(int process, bool isOfHost, const Tracks& tracks
   });
   LayoutEntry group{Type::Counters, process};
   group.isOfHost = isOfHost;
-  group.folded = !folds_.shownCounters.contains({process, isOfHost});
+  group.folded = !folds_.shownCounters.contains({idAt(skeleton_.processes, process), isOfHost});
   addGroup(std::move(group), counters);
 }
 
@@ -292,7 +297,7 @@ void LayoutBuilder::addDevices() {
         tracks.begin(), tracks.end(), [this](int at) { return !track(at).counter; });
     LayoutEntry group{Type::Device, -1};
     group.device = device;
-    group.folded = folds_.devices.contains({-1, device});
+    group.folded = isFolded(group);
     addGroup(std::move(group), tracks, true);
   }
 }

@@ -5,6 +5,7 @@
 #include "gui/models/tracks/track_arrangement.h"
 #include "gui/trace/trace_data.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,15 +35,16 @@ struct LayoutEntry {
 };
 
 // The groups that the user folded, and the tracks that are left out.
+// By ids in the trace, so that a later state of it has the same. -1: no process, or unknown device.
 struct LayoutFolds {
-  std::set<int> processes;
-  std::set<std::pair<int, int>> devices;         // process, or -1; device
-  std::set<int> channels;                        // of these processes
-  std::set<std::pair<int, bool>> shownCounters;  // those of other processes are folded; of its
-                                                 // machine
-  std::set<QString> toggledKinds;                // kinds of counters begin folded, others do not
-  bool showEmpty = false;                        // tracks without events
-  std::optional<std::int64_t> rank;              // of the processes that are shown; nullopt: all
+  std::set<std::int64_t> processes;
+  std::set<std::pair<std::int64_t, std::int64_t>> devices;  // process, device
+  std::set<std::int64_t> channels;                          // of these processes
+  std::set<std::pair<std::int64_t, bool>> shownCounters;    // those of other processes are folded;
+                                                            // of its machine
+  std::set<QString> toggledKinds;    // kinds of counters begin folded, others do not
+  bool showEmpty = false;            // tracks without events
+  std::optional<std::int64_t> rank;  // of the processes that are shown; nullopt: all
 };
 
 struct BuiltLayout {
@@ -60,6 +62,12 @@ struct BuiltLayout {
 };
 
 // `indices`: of all tracks in Skeleton::tracks. O(tracks · log(tracks)).
+// The id of an entry of Skeleton::processes or ::devices; -1 of none.
+template <typename Infos>
+[[nodiscard]] std::int64_t idAt(const Infos& infos, int index) {
+  return index < 0 ? -1 : infos[static_cast<std::size_t>(index)].id;
+}
+
 [[nodiscard]] BuiltLayout buildLayout(const Skeleton& skeleton,
                                       const std::map<TrackId, int>& indices,
                                       const TrackArrangement& arrangement,

@@ -55,17 +55,28 @@ const LayoutEntry* entryAt(const std::vector<LayoutEntry>& entries, int y) {
 }  // namespace
 
 void TrackLayout::reset(const Skeleton& skeleton, TrackArrangement arrangement) {
+  folds_ = {};
+  known_.clear();
+  extend(skeleton, std::move(arrangement));
+}
+
+void TrackLayout::extend(const Skeleton& skeleton, TrackArrangement arrangement) {
   arrangement_ = std::move(arrangement);
   indices_.clear();
   for (std::size_t at = 0; at < skeleton.tracks.size(); ++at)
     indices_.emplace(idOf(skeleton.tracks[at]), static_cast<int>(at));
-  folds_ = {};
+  foldNew(skeleton);
+  rebuild(skeleton);
+}
+
+void TrackLayout::foldNew(const Skeleton& skeleton) {
   std::vector<Worth> worths;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
     const std::size_t channels = count(skeleton, first, last, busyChannel);
-    if (channels > kManyChannels)
-      folds_.channels.insert(process);
-    const bool slices = skeleton.processes[static_cast<std::size_t>(process)].slices > 0;
+    const ProcessInfo& info = skeleton.processes[static_cast<std::size_t>(process)];
+    if (channels > kManyChannels && !known_.contains(info.id))
+      folds_.channels.insert(info.id);
+    const bool slices = info.slices > 0;
     const bool marks = count(skeleton, first, last, busyThread) > 0;
     worths.push_back(slices         ? Worth::Slices
                      : channels > 0 ? Worth::Transfers
@@ -73,12 +84,12 @@ void TrackLayout::reset(const Skeleton& skeleton, TrackArrangement arrangement) 
                                     : Worth::Nothing);
   });
   const auto most = std::max_element(worths.begin(), worths.end());
-  for (int process = 0; process < static_cast<int>(worths.size()); ++process) {
-    const Worth worth = worths[static_cast<std::size_t>(process)];
-    if (worth != Worth::Nothing && worth != *most)
-      folds_.processes.insert(process);
+  for (std::size_t at = 0; at < worths.size(); ++at) {
+    const std::int64_t id = skeleton.processes[at].id;
+    const bool isFolded = worths[at] != Worth::Nothing && worths[at] != *most;
+    if (known_.insert(id).second && isFolded)
+      folds_.processes.insert(id);
   }
-  rebuild(skeleton);
 }
 
 void TrackLayout::rebuild(const Skeleton& skeleton) {
@@ -108,14 +119,15 @@ void TrackLayout::toggle(const Skeleton& skeleton, const LayoutEntry& entry) {
     if (folded.erase(what) == 0)
       folded.insert(what);
   };
+  const std::int64_t process = idAt(skeleton.processes, entry.process);
   if (entry.type == LayoutEntry::Type::Process)
-    flip(folds_.processes, entry.process);
+    flip(folds_.processes, process);
   else if (entry.type == LayoutEntry::Type::Device)
-    flip(folds_.devices, std::pair(entry.process, entry.device));
+    flip(folds_.devices, std::pair(process, idAt(skeleton.devices, entry.device)));
   else if (entry.type == LayoutEntry::Type::Channels)
-    flip(folds_.channels, entry.process);
+    flip(folds_.channels, process);
   else if (entry.type == LayoutEntry::Type::Counters)
-    flip(folds_.shownCounters, std::pair(entry.process, entry.isOfHost));
+    flip(folds_.shownCounters, std::pair(process, entry.isOfHost));
   else if (entry.type == LayoutEntry::Type::Kind)
     flip(folds_.toggledKinds, entry.kind);
   rebuild(skeleton);

@@ -11,8 +11,10 @@
 #include "gui/models/tracks/track_arrangement.h"
 #include "gui/trace/trace_data.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,6 +32,8 @@ class TrackLayout {
   // Keeps no reference to `skeleton`. Folds large groups and all counters. Also folds processes
   // that only passed bytes on, or only forked and ran programs, if others did more.
   void reset(const Skeleton& skeleton, TrackArrangement arrangement = {});
+  // `skeleton` is that of a later state of the trace: only folds new processes, as reset().
+  void extend(const Skeleton& skeleton, TrackArrangement arrangement);
 
   [[nodiscard]] const TrackArrangement& arrangement() const { return arrangement_; }
   void arrange(const Skeleton& skeleton, TrackArrangement arrangement);
@@ -70,6 +74,7 @@ class TrackLayout {
   [[nodiscard]] std::vector<int> tracksOf(const LayoutEntry& entry) const;
 
  private:
+  void foldNew(const Skeleton& skeleton);
   void rebuild(const Skeleton& skeleton);
   // Its own entry, or that of a folded group.
   [[nodiscard]] const LayoutEntry* placeOf(int track) const;
@@ -77,6 +82,7 @@ class TrackLayout {
   std::map<TrackId, int> indices_;  // in Skeleton::tracks
   TrackArrangement arrangement_;
   LayoutFolds folds_;
+  std::set<std::int64_t> known_;  // processes
   BuiltLayout built_;
 };
 
