@@ -62,7 +62,11 @@ BreakdownView::BreakdownView(TraceModels& models) : Panel(models) {
   connect(
       chart_, &BarChart::clicked, this, [this](const Place& place) { emit placeWanted(place); });
   connect(rows, &TablePanel::opened, this, &BreakdownView::placeWanted);
-  connect(&models.focus, &Focus::changed, this, [this] { refresh(); });
+  connect(&models.focus, &Focus::changed, this, [this] {
+    const Focus::Part& part = this->models().focus.part();
+    if (part.rank != limits_.rank || part.operation != limits_.operation)
+      refresh();
+  });
   followTime();
   connect(&models.view, &ViewState::colorsChanged, this, &BreakdownView::draw);
   connect(&models.times, &TimeBasis::changed, this, [this] { refresh(); });
@@ -86,11 +90,9 @@ void BreakdownView::read() {
   const auto bars = static_cast<BreakdownBy>(bars_->currentData().toInt());
   const auto parts = static_cast<BreakdownBy>(parts_->currentData().toInt());
   note_->setText(tr("Reading…"));
-  const BreakdownRequest request{bars,
-                                 parts,
-                                 models().focus.part(),
-                                 models().view.selectedTime(),
-                                 models().times.isCorrected()};
+  limits_ = models().focus.part();
+  const BreakdownRequest request{
+      bars, parts, limits_, models().view.selectedTime(), models().times.isCorrected()};
   ask([request](const store::Database& trace) { return readBreakdown(trace, request); },
       [this](BreakdownBars read) { show(std::move(read)); });
 }

@@ -32,6 +32,7 @@ class BreakdownView : public Panel {
   void draw();
 
   BreakdownBars read_;
+  Focus::Part limits_;  // of what was read; its name limits nothing
   ValueTable table_{breakdownColumns()};
   QComboBox* bars_ = nullptr;
   QComboBox* parts_ = nullptr;
