@@ -14,7 +14,7 @@
 namespace sonde::gui {
 
 struct SqlResult {
-  static constexpr std::size_t kMostRows = 100'000;
+  static constexpr std::size_t kMostRows = 10'000;
   std::vector<ValueColumn> columns;
   std::vector<ValueRow> rows;
   bool isCut = false;  // there are more rows
