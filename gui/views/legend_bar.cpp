@@ -26,7 +26,7 @@ std::vector<QPoint> LegendBar::places(int width) const {
   QPoint at(kLegendMargin, 1);
   for (const LegendEntry& entry : Theme::legend()) {
     const int cell = kSwatch + kTextGap + fontMetrics().horizontalAdvance(entry.label) + kEntryGap;
-    if (at.x() > kLegendMargin && at.x() + cell - kEntryGap > width)
+    if (at.x() > kLegendMargin && at.x() + cell - kEntryGap > width - kLegendMargin)
       at = {kLegendMargin, at.y() + lineHeight()};
     result.push_back(at);
     at.rx() += cell;

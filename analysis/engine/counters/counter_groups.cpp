@@ -167,6 +167,22 @@ Result<std::vector<CounterPoint>> readPoints(const store::Database& trace, const
   return row.isTotal ? ratesOf(points, row.unit == "ns") : points;
 }
 
+// The recorders of several ranks read the counters of their machine, each for itself: the longest
+// reading stands for all.
+void addTo(CounterChart& chart, CounterSeries series) {
+  const auto lengthOf = [](const CounterSeries& of) {
+    return of.points.back().ns - of.points.front().ns;
+  };
+  const auto same =
+      std::find_if(chart.series.begin(), chart.series.end(), [&](const CounterSeries& each) {
+        return each.name == series.name;
+      });
+  if (same == chart.series.end())
+    chart.series.push_back(std::move(series));
+  else if (lengthOf(series) > lengthOf(*same))
+    *same = std::move(series);
+}
+
 }  // namespace
 
 Result<std::vector<CounterChart>> counterCharts(const store::Database& trace,
@@ -194,11 +210,12 @@ Result<std::vector<CounterChart>> counterCharts(const store::Database& trace,
     chart.host = row.host;
     chart.device = row.device.value_or("");
     chart.name = name;
-    chart.series.push_back({row.id,
-                            row.processId ? names.at(*row.processId) + ": " + row.name : row.name,
-                            unitOf(row),
-                            row.isTotal,
-                            thinnedTo(std::move(points), most)});
+    addTo(chart,
+          {row.id,
+           row.processId ? names.at(*row.processId) + ": " + row.name : row.name,
+           unitOf(row),
+           row.isTotal,
+           thinnedTo(std::move(points), most)});
   }
   std::vector<CounterChart> sorted;
   sorted.reserve(charts.size());

@@ -142,14 +142,21 @@ void MemoryView::lookAt(double seconds) {
 void MemoryView::showChart() {
   LineData lines{tr("seconds"), ValueKind::Bytes};
   lines.leastStepX = 0;
-  if (const auto& area = models().view.area()) {
-    lines.lowX = secondsOf(area->span.beginNs);
-    lines.highX = secondsOf(area->span.endNs);
-  }
+  const Skeleton& skeleton = models().document.skeleton();
+  const auto& area = models().view.area();
+  const Span shown = area ? area->span : Span{skeleton.beginNs, skeleton.endNs};
+  lines.lowX = secondsOf(shown.beginNs);
+  lines.highX = secondsOf(shown.endNs);
+  std::int64_t endNs = shown.endNs;  // of what the process holds
+  for (const ProcessInfo& process : skeleton.processes)
+    if (process.id == line().use.processId)
+      endNs = std::min(endNs, process.endNs.value_or(endNs));
   const auto add = [&](const QString& name, const std::vector<MemoryPoint>& points) {
     Series series{name, Theme::ofNumber(lines.series.size()), {}, true};
     for (const MemoryPoint& point : points)
       series.points.push_back({secondsOf(point.jobNs), static_cast<double>(point.bytes)});
+    if (!points.empty() && points.back().jobNs < endNs)
+      series.points.push_back({secondsOf(endNs), series.points.back().y});
     lines.series.push_back(std::move(series));
   };
   add(titleOf(line().use), line().levels);

@@ -110,6 +110,17 @@ TEST_F(CounterGroups, AreByDeviceAndNameRanks) {
   EXPECT_EQ(charts[2].group, CounterGroup::Temperature);
 }
 
+TEST_F(CounterGroups, HaveTheLongestReadingOfSeveralRecorders) {
+  step(rank(0), 0, {0, 10 * kSecond});
+  gauge("memory available", "bytes", {{0, 5}, {1, 6}});
+  gauge("memory available", "bytes", {{0, 5}, {1, 6}, {2, 7}});
+  gauge("memory available", "bytes", {{1, 6}, {2, 7}});
+  const auto charts = read();
+  ASSERT_THAT(charts, SizeIs(1));
+  ASSERT_THAT(charts[0].series, SizeIs(1));
+  EXPECT_THAT(charts[0].series[0].points, SizeIs(3));
+}
+
 TEST_F(CounterGroups, LeaveOutDisksThatDidNothing) {
   step(rank(0), 0, {0, 10 * kSecond});
   total("disk sda read", "bytes", {{0, 7}, {1, 7}});

@@ -103,7 +103,10 @@ TEST_F(MemoryViewTest, TheTableChoosesThePlace) {
   settle();
   ASSERT_EQ(view().holders().rows().size(), 1U);
   EXPECT_EQ(view().holders().rows()[0].values[3].toLongLong(), kMiB);
-  EXPECT_EQ(view().chart().data().series[0].points.size(), 2U);
+  const std::vector<ChartPoint>& points = view().chart().data().series[0].points;
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[2].x, view().chart().data().highX) << "what is held at the end";
+  EXPECT_EQ(points[2].y, 0);
   EXPECT_FALSE(view().operations().rows().empty());
 }
 
@@ -128,7 +131,7 @@ TEST_F(MemoryViewTest, FollowsTheSelectedSpan) {
   window_.models().view.setArea(std::nullopt);
   settle();
   EXPECT_EQ(view().places().rows()[0].values[3].toLongLong(), 400 * kMiB);
-  EXPECT_FALSE(view().chart().data().lowX);
+  EXPECT_EQ(view().chart().data().lowX, 0) << "the whole trace";
 }
 
 TEST_F(MemoryViewTest, FollowsTheSpanAlsoIfTheUserClicksBeforeItIsRead) {
