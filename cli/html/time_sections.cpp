@@ -87,16 +87,22 @@ const UsageTable* usageTable(const std::string& key) {
 }
 
 StackedBars rankBars(const HtmlValues& values) {
-  StackedBars bars{
-      {"computing", "exposed communication", "exposed copies", idleTitle(values.report)},
-      ColumnKind::DurationNs,
-      {},
-      true};
+  StackedBars bars{{"computing",
+                    "exposed communication",
+                    "exposed copies",
+                    "waiting for data",
+                    idleTitle(values.report)},
+                   ColumnKind::DurationNs,
+                   {},
+                   true};
   for (const RankReport& rank : values.report.ranks)
     if (rank.time.computeKnown && rank.time.windowNs > 0)
-      bars.bars.push_back(
-          {fmt::format("{}, {}", rank.process.name, rank.time.device),
-           {rank.time.computeNs, rank.time.exposedNs, rank.time.exposedCopyNs, rank.time.idleNs}});
+      bars.bars.push_back({fmt::format("{}, {}", rank.process.name, rank.time.device),
+                           {rank.time.computeNs,
+                            rank.time.exposedNs,
+                            rank.time.exposedCopyNs,
+                            rank.idleLoadNs,
+                            rank.time.idleNs - rank.idleLoadNs}});
   return bars;
 }
 

@@ -61,6 +61,7 @@ json rankJson(const RankReport& rank) {
                  {"masked_iterations", rank.process.maskedCount},
                  {"median_iteration", std::move(parts)}};
   object.update(windowJson(time));
+  object["idle_load_ns"] = time.computeKnown ? json(rank.idleLoadNs) : json(nullptr);
   return object;
 }
 

@@ -98,9 +98,11 @@ TEST_P(CommandNumbersTest, BarsOfRanksHaveTheReport) {
     if (expected["compute_ns"].isNull())
       continue;
     const std::vector<double>& values = bars[static_cast<std::size_t>(at)].values;
-    const char* const kKeys[] = {"compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns"};
+    const char* const kKeys[] = {
+        "compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_load_ns"};
     for (std::size_t part = 0; part < std::size(kKeys); ++part)
       EXPECT_EQ(values[part], static_cast<double>(integerOf(expected, kKeys[part]))) << kKeys[part];
+    EXPECT_EQ(values[3] + values[4], static_cast<double>(integerOf(expected, "idle_ns")));
   }
 }
 

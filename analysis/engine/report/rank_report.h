@@ -24,8 +24,9 @@ struct RankReport {
   metrics::IterationStatistics iterations;
   std::optional<metrics::IterationParts> parts;  // of the median iteration
   metrics::RankTime time;
-  metrics::RankTime rawTime;  // as recorded
-  metrics::RankTime lowTime;  // the bounds of its intervals
+  std::int64_t idleLoadNs = 0;  // part of its idle time: iterations waited for the data loader
+  metrics::RankTime rawTime;    // as recorded
+  metrics::RankTime lowTime;    // the bounds of its intervals
   metrics::RankTime highTime;
   std::vector<metrics::RankTime> stepTimes;  // of its iterations, as recorded
   std::vector<metrics::OperationTime> operations;

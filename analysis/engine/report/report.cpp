@@ -1,8 +1,20 @@
 #include "analysis/engine/report/report.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sonde::engine::report {
+namespace {
+
+// Devices may work while the loader holds up the host.
+std::int64_t idleLoadOf(const metrics::RankTime& time, const metrics::RankStalls& stalls) {
+  for (const metrics::StallTime& stall : stalls.causes)
+    if (stall.cause == metrics::StallCause::Loader)
+      return std::min(time.idleNs, stall.deviceIdleNs.value_or(stall.ns));
+  return 0;
+}
+
+}  // namespace
 
 Result<JobReport> readReport(const store::Database& trace,
                              std::optional<double> peakFlops,
@@ -26,6 +38,9 @@ Result<JobReport> readReport(const store::Database& trace,
   SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));
   report.path = readPaths(trace, report.facts.events);
   report.ranks = std::move(times.ranks);
+  for (std::size_t at = 0; at < report.ranks.size(); ++at)
+    if (report.ranks[at].time.computeKnown)
+      report.ranks[at].idleLoadNs = idleLoadOf(report.ranks[at].time, report.usage.stalls.at(at));
   report.recordingCost = std::move(times.cost);
   return report;
 }

@@ -121,6 +121,7 @@ QStringList rankTimeParts() {
   return {tr("computing"),
           tr("exposed communication"),
           tr("exposed copies"),
+          tr("waiting for data"),
           tr("idle"),
           tr("not known")};
 }
@@ -129,16 +130,17 @@ std::vector<RankBar> rankTimes(const JobReport& report) {
   std::vector<RankBar> bars;
   for (const RankReport& rank : report.ranks) {
     const auto& time = rank.time;
-    std::vector<double> ns(5, 0.0);
+    std::vector<double> ns(6, 0.0);
     if (time.computeKnown) {
       ns = {double(time.computeNs),
             double(time.exposedNs),
             double(time.exposedCopyNs),
-            double(time.idleNs),
+            double(rank.idleLoadNs),
+            double(time.idleNs - rank.idleLoadNs),
             0.0};
     } else {
       ns[1] = double(time.commNs);
-      ns[4] = double(time.windowNs - time.commNs);
+      ns[5] = double(time.windowNs - time.commNs);
     }
     bars.push_back({rankText(rank), std::move(ns), rank.process.rank});
   }

@@ -41,6 +41,12 @@ void BarChart::show(BarData data) {
     labelWidth_ = std::max(labelWidth_, fontMetrics().horizontalAdvance(bar.label) + 4);
   }
   labelWidth_ = std::min(labelWidth_, 260);
+  legend_.clear();
+  for (std::size_t part = 0; part < data_.parts.size(); ++part)
+    if (std::any_of(data_.bars.begin(), data_.bars.end(), [&](const Bar& bar) {
+          return part < bar.values.size() && bar.values[part] != 0;
+        }))
+      legend_.push_back(data_.parts[part]);
   layOut();
   updateGeometry();
   viewport()->update();
@@ -56,10 +62,10 @@ double BarChart::legendWidth() const {
 }
 
 int BarChart::legendHeight() const {
-  if (data_.parts.size() < 2)
+  if (legend_.size() < 2)
     return kChartMargin;
   const QFontMetricsF font = QFontMetricsF(this->font());
-  return static_cast<int>(legendRows(data_.parts, font, legendWidth(), kMostLegendRows) *
+  return static_cast<int>(legendRows(legend_, font, legendWidth(), kMostLegendRows) *
                           legendRowHeight(font)) +
          2 * kChartMargin;
 }
@@ -142,10 +148,10 @@ void BarChart::paintEvent(QPaintEvent* /*event*/) {
     if (barTop(bar) + kBarHeight > 0 && barTop(bar) < viewport()->height())
       paintBar(painter, bar);
   painter.setClipping(false);
-  if (data_.parts.size() > 1)
+  if (legend_.size() > 1)
     paintLegend(painter,
                 QRectF(kChartMargin, kChartMargin, legendWidth(), legendHeight()),
-                data_.parts,
+                legend_,
                 Theme(palette()).dimText);
 }
 

@@ -66,6 +66,7 @@ class BarChart : public QAbstractScrollArea {
   void layOut();
 
   BarData data_;
+  std::vector<LegendKey> legend_;  // the parts that any bar has
   double largest_ = 0;
   int labelWidth_ = 0;
 };

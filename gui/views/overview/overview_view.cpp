@@ -35,8 +35,9 @@ std::map<IterationKey, Span> iterationSpans(const Skeleton& skeleton) {
 }
 
 QColor colorOf(const Theme& theme, int part) {
-  constexpr Kind kKinds[] = {Kind::Forward, Kind::Collective, Kind::Copy};
-  return part < 3 ? theme.fill(kKinds[part]) : part == 3 ? theme.grid : theme.border;
+  constexpr Kind kKinds[] = {Kind::Forward, Kind::Collective, Kind::Copy, Kind::DataLoad};
+  constexpr int kIdle = static_cast<int>(std::size(kKinds));
+  return part < kIdle ? theme.fill(kKinds[part]) : part == kIdle ? theme.grid : theme.border;
 }
 
 }  // namespace
