@@ -92,19 +92,24 @@ Result<void> forEachOf(const std::vector<Row>& rows, Each each) {
   return {};
 }
 
+// Reads the rows once, and keeps them.
+template <typename Row, typename Each>
+Result<void> forEachKept(const Database& trace, std::string_view sql, RowMemo& memo, Each each) {
+  if (const std::vector<Row>* known = memo.find<Row>(sql))
+    return forEachOf(*known, std::move(each));
+  std::vector<Row> all;
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
+  SONDE_TRY(forEach<Row>(rows, [&](const Row& row) { all.push_back(row); }));
+  SONDE_TRY(forEachOf(all, std::move(each)));
+  memo.keep(sql, std::move(all));
+  return {};
+}
+
 template <typename Row, typename Each>
 Result<void> forEach(const Database& trace, std::string_view sql, Each each) {
   if constexpr (RowMemo::canKeep<Row>())
-    if (const std::shared_ptr<RowMemo> memo = trace.rowMemo()) {
-      if (const std::vector<Row>* known = memo->find<Row>(sql))
-        return forEachOf(*known, std::move(each));
-      std::vector<Row> all;
-      SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
-      SONDE_TRY(forEach<Row>(rows, [&](const Row& row) { all.push_back(row); }));
-      SONDE_TRY(forEachOf(all, std::move(each)));
-      memo->keep(sql, std::move(all));
-      return {};
-    }
+    if (const std::shared_ptr<RowMemo> memo = trace.rowMemo())
+      return forEachKept<Row>(trace, sql, *memo, std::move(each));
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
   return forEach<Row>(rows, std::move(each));
 }

@@ -168,7 +168,7 @@ void MainWindow::showView(const QString& word) {
 
 QString MainWindow::wordInFront() const {
   for (const ViewInfo& info : views()) {
-    const QString word = QLatin1String(info.word);
+    QString word = QLatin1String(info.word);
     if (inFront_.contains(word))
       return word;
   }

@@ -63,7 +63,7 @@ void CounterReader::Values::add(std::int64_t ns, double value, Visit visit) {
 }
 
 CounterReader::Values CounterReader::valuesOf(const TrackInfo& track) {
-  return Values(track.counter->isTotal, track.counter->unit == u"%");
+  return {track.counter->isTotal, track.counter->unit == u"%"};
 }
 
 void CounterReader::addValue(Summary& summary, std::int64_t startNs, double value) {
@@ -130,6 +130,9 @@ Result<Curve> CounterReader::read(const store::Database& trace,
     return static_cast<double>(endOfBucket(bucket) - bucket->startNs) <= request.nsPerPixel;
   };
   Columns columns(clock, request, curve);
+  const auto add = [&](std::int64_t start, double value) {
+    columns.add({start, value, value, value});
+  };
   SONDE_TRY_ASSIGN(auto rows, trace.prepare(kSamples));
   while (at != last) {
     if (isShort(at)) {
@@ -148,9 +151,7 @@ Result<Curve> CounterReader::read(const store::Database& trace,
       SONDE_TRY_ASSIGN(const bool row, rows.step());
       if (!row)
         break;
-      values.add(rows.integer(0), valueOf(rows), [&](std::int64_t start, double value) {
-        columns.add({start, value, value, value});
-      });
+      values.add(rows.integer(0), valueOf(rows), add);
     }
     if (cancellation.requested())
       return cancelled();

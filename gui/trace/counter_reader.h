@@ -52,7 +52,7 @@ class CounterReader {
     std::optional<CounterPoint> before_;
   };
   struct Summary {
-    explicit Summary(Values none) : values(std::move(none)) {}
+    explicit Summary(Values none) : values(none) {}
     std::vector<CurvePoint> buckets;  // on the host's clock; each of kBucket values
     int inLast = 0;                   // values in the last bucket
     std::int64_t readUntilNs = std::numeric_limits<std::int64_t>::min();

@@ -136,6 +136,26 @@ TEST_F(WindowTest, GoesBackToWhatWasShown) {
   EXPECT_FALSE(history.canGoForward());
 }
 
+// A recording that goes on is read again and again.
+TEST_F(WindowTest, ALaterStateKeepsWhatTheUserChose) {
+  TraceModels& models = window_.models();
+  const EventRef slice{Table::Slice, 1};
+  models.focus.set({1, {}, {}});
+  models.timeline.toggle(models.timeline.layout().entries().front());
+  models.selection.select(slice);
+  QTest::qWait(500);
+  settle();
+  ASSERT_TRUE(models.selection.details());
+  const std::size_t lines = models.timeline.layout().entries().size();
+  models.document.follow(models.document.paths());
+  settle();
+  ASSERT_TRUE(models.document.isContinued());
+  EXPECT_EQ(models.timeline.layout().entries().size(), lines);
+  EXPECT_EQ(models.selection.ref(), slice);
+  EXPECT_TRUE(models.selection.details());
+  EXPECT_TRUE(models.history.canGoBack());
+}
+
 TEST_F(WindowTest, PaletteFindsAnActionByWords) {
   QList<QAction*> actions;
   for (const QAction* menu : window_.menuBar()->actions())

@@ -54,9 +54,9 @@ struct CounterChart {
 
 // By host, group, device and name. Only points in `window` and the ones beside it; if unset, all.
 // With more than 2 · `most` points a series has the highest and lowest of each of `most` stretches.
-// Of counters that several recorders read, the longest reading stands for all. Counters of threads,
-// of helper processes and of single processors are left out, and those whose
-// value is always 0 in the groups that have many. Requires: most > 0.
+// If several recorders read a counter, the longest reading stands for all. Counters of threads, of
+// helper processes and of single processors are left out, and those whose value is always 0 in the
+// groups that have many. Requires: most > 0.
 Result<std::vector<CounterChart>> counterCharts(const store::Database& trace,
                                                 const std::vector<metrics::RankProcess>& ranks,
                                                 const std::optional<metrics::Interval>& window,

@@ -124,8 +124,11 @@ std::vector<double> rebinned(const TensorPoint& point, const Ridges& axis, std::
 
 Result<std::vector<TensorName>> tensorNames(const store::Database& trace,
                                             const std::vector<metrics::RankProcess>& ranks) {
+  std::unordered_map<std::int64_t, const metrics::RankProcess*> known;
+  for (const metrics::RankProcess& rank : ranks)
+    known[rank.processId] = &rank;
   std::vector<TensorName> names;
-  SONDE_TRY(store::forEach<NameRow>(trace, kNames, [&](const NameRow& row) {
+  const auto add = [&](const NameRow& row) {
     TensorName& name = names.emplace_back(TensorName{row.processId,
                                                      fmt::format("process {}", row.pid),
                                                      {},
@@ -133,12 +136,12 @@ Result<std::vector<TensorName>> tensorNames(const store::Database& trace,
                                                      row.name,
                                                      row.count,
                                                      row.elements});
-    for (const metrics::RankProcess& rank : ranks)
-      if (rank.processId == row.processId) {
-        name.process = rank.name;
-        name.rank = rank.rank;
-      }
-  }));
+    if (const auto rank = known.find(row.processId); rank != known.end()) {
+      name.process = rank->second->name;
+      name.rank = rank->second->rank;
+    }
+  };
+  SONDE_TRY(store::forEach<NameRow>(trace, kNames, add));
   return names;
 }
 

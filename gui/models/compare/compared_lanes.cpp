@@ -26,6 +26,7 @@ void keepCommon(const std::vector<IterationLength>& names, std::vector<Iteration
 
 IterationName usualOf(const std::vector<IterationLength>& iterations) {
   std::vector<std::int64_t> lengths;
+  lengths.reserve(iterations.size());
   for (const IterationLength& each : iterations)
     lengths.push_back(each.ns);
   return iterations.at(engine::statistics::indexOfMedian(lengths).value_or(0)).name;
@@ -87,10 +88,12 @@ std::vector<ComparedOperation> operationsOf(const ComparedLanes& lanes) {
         kinds.emplace(span.operation, span.kind);
       }
   std::vector<std::pair<std::int64_t, std::string>> ordered;
+  ordered.reserve(times.size());
   for (const auto& [operation, ns] : times)
     ordered.emplace_back(-ns, operation);
   std::sort(ordered.begin(), ordered.end());
   std::vector<ComparedOperation> operations;
+  operations.reserve(ordered.size());
   for (const auto& [ns, operation] : ordered)
     operations.push_back({operation, kinds[operation]});
   return operations;

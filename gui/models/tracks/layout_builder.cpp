@@ -311,16 +311,20 @@ void LayoutBuilder::addKinds() {
   };
   std::vector<Similar> groups;
   QHash<QString, std::size_t> places;  // by kind
+  const auto groupOf = [&](int at) -> Similar& {
+    const QString kind = kindOf(track(at));
+    if (!places.contains(kind)) {
+      places.insert(kind, groups.size());
+      groups.push_back({track(at).owner, kind, {}});
+    }
+    return groups[places.value(kind)];
+  };
   const auto collect = [&](const Tracks& tracks) {
     QHash<QString, std::size_t> seen;
     for (const int at : shown(tracks, [](const TrackInfo&) { return true; })) {
-      const QString kind = kindOf(track(at));
-      if (!places.contains(kind)) {
-        places.insert(kind, groups.size());
-        groups.push_back({track(at).owner, kind, {}});
-      }
-      std::vector<Tracks>& similar = groups[places.value(kind)].tracks;
-      const std::size_t above = seen[kind]++;
+      Similar& group = groupOf(at);
+      std::vector<Tracks>& similar = group.tracks;
+      const std::size_t above = seen[group.kind]++;
       similar.resize(std::max(similar.size(), above + 1));
       similar[above].push_back(at);
     }
