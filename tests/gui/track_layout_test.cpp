@@ -200,6 +200,19 @@ TEST(TrackLayout, ALaterStateKeepsFoldsAndTheRank) {
   EXPECT_LT(typesOf(layout).size(), 20U);
 }
 
+// A recording begins with processes that do little, until one of them trains.
+TEST(TrackLayout, ALaterStateFoldsWhatTurnsOutToDoLess) {
+  TrackLayout layout;
+  Skeleton skeleton = twoProcesses(0);
+  skeleton.processes[0].slices = 0;
+  skeleton.tracks.back().rows = 1;
+  layout.reset(skeleton);
+  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Track, Type::Process, Type::Track}));
+  skeleton.processes[1].slices = 9;
+  layout.extend(skeleton, {});
+  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Process, Type::Track}));
+}
+
 TEST(TrackLayout, TenThousandThreadsAreVisitedOnlyWhereVisible) {
   Skeleton skeleton;
   skeleton.processes.resize(1);

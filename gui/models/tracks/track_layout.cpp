@@ -37,6 +37,15 @@ bool busyChannel(const TrackInfo& track) {
 // How informative a process's tracks are, least first. Marks: only of forks and execs.
 enum class Worth { Nothing, Marks, Transfers, Slices };
 
+// The choice of the user takes precedence.
+void choose(const std::map<std::int64_t, bool>& chosen, std::set<std::int64_t>& folded) {
+  for (const auto& [process, isFolded] : chosen)
+    if (isFolded)
+      folded.insert(process);
+    else
+      folded.erase(process);
+}
+
 std::span<const LayoutEntry> crossing(const std::vector<LayoutEntry>& entries,
                                       int top,
                                       int bottom) {
@@ -56,7 +65,8 @@ const LayoutEntry* entryAt(const std::vector<LayoutEntry>& entries, int y) {
 
 void TrackLayout::reset(const Skeleton& skeleton, TrackArrangement arrangement) {
   folds_ = {};
-  known_.clear();
+  chosenProcesses_.clear();
+  chosenChannels_.clear();
   extend(skeleton, std::move(arrangement));
 }
 
@@ -65,16 +75,18 @@ void TrackLayout::extend(const Skeleton& skeleton, TrackArrangement arrangement)
   indices_.clear();
   for (std::size_t at = 0; at < skeleton.tracks.size(); ++at)
     indices_.emplace(idOf(skeleton.tracks[at]), static_cast<int>(at));
-  foldNew(skeleton);
+  fold(skeleton);
   rebuild(skeleton);
 }
 
-void TrackLayout::foldNew(const Skeleton& skeleton) {
+void TrackLayout::fold(const Skeleton& skeleton) {
+  folds_.processes.clear();
+  folds_.channels.clear();
   std::vector<Worth> worths;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
     const std::size_t channels = count(skeleton, first, last, busyChannel);
     const ProcessInfo& info = skeleton.processes[static_cast<std::size_t>(process)];
-    if (channels > kManyChannels && !known_.contains(info.id))
+    if (channels > kManyChannels)
       folds_.channels.insert(info.id);
     const bool slices = info.slices > 0;
     const bool marks = count(skeleton, first, last, busyThread) > 0;
@@ -85,11 +97,11 @@ void TrackLayout::foldNew(const Skeleton& skeleton) {
   });
   const auto most = std::max_element(worths.begin(), worths.end());
   for (std::size_t at = 0; at < worths.size(); ++at) {
-    const std::int64_t id = skeleton.processes[at].id;
-    const bool isFolded = worths[at] != Worth::Nothing && worths[at] != *most;
-    if (known_.insert(id).second && isFolded)
-      folds_.processes.insert(id);
+    if (worths[at] != Worth::Nothing && worths[at] != *most)
+      folds_.processes.insert(skeleton.processes[at].id);
   }
+  choose(chosenProcesses_, folds_.processes);
+  choose(chosenChannels_, folds_.channels);
 }
 
 void TrackLayout::rebuild(const Skeleton& skeleton) {
@@ -115,17 +127,17 @@ void TrackLayout::showEmpty(const Skeleton& skeleton, bool show) {
 }
 
 void TrackLayout::toggle(const Skeleton& skeleton, const LayoutEntry& entry) {
+  // Returns whether it is folded now.
   const auto flip = [](auto& folded, const auto& what) {
-    if (folded.erase(what) == 0)
-      folded.insert(what);
+    return folded.erase(what) == 0 && folded.insert(what).second;
   };
   const std::int64_t process = idAt(skeleton.processes, entry.process);
   if (entry.type == LayoutEntry::Type::Process)
-    flip(folds_.processes, process);
+    chosenProcesses_[process] = flip(folds_.processes, process);
   else if (entry.type == LayoutEntry::Type::Device)
     flip(folds_.devices, std::pair(process, idAt(skeleton.devices, entry.device)));
   else if (entry.type == LayoutEntry::Type::Channels)
-    flip(folds_.channels, process);
+    chosenChannels_[process] = flip(folds_.channels, process);
   else if (entry.type == LayoutEntry::Type::Counters)
     flip(folds_.shownCounters, std::pair(process, entry.isOfHost));
   else if (entry.type == LayoutEntry::Type::Kind)

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,7 +31,8 @@ class TrackLayout {
   // Keeps no reference to `skeleton`. Folds large groups and all counters. Also folds processes
   // that only passed bytes on, or only forked and ran programs, if others did more.
   void reset(const Skeleton& skeleton, TrackArrangement arrangement = {});
-  // `skeleton` is that of a later state of the trace: only folds new processes, as reset().
+  // `skeleton` is that of a later state of the trace: as reset(), but what the user folded or
+  // unfolded stays.
   void extend(const Skeleton& skeleton, TrackArrangement arrangement);
 
   [[nodiscard]] const TrackArrangement& arrangement() const { return arrangement_; }
@@ -74,7 +74,7 @@ class TrackLayout {
   [[nodiscard]] std::vector<int> tracksOf(const LayoutEntry& entry) const;
 
  private:
-  void foldNew(const Skeleton& skeleton);
+  void fold(const Skeleton& skeleton);
   void rebuild(const Skeleton& skeleton);
   // Its own entry, or that of a folded group.
   [[nodiscard]] const LayoutEntry* placeOf(int track) const;
@@ -82,7 +82,9 @@ class TrackLayout {
   std::map<TrackId, int> indices_;  // in Skeleton::tracks
   TrackArrangement arrangement_;
   LayoutFolds folds_;
-  std::set<std::int64_t> known_;  // processes
+  // By the id of the process, what the user chose: whether it, or its channels, are folded.
+  std::map<std::int64_t, bool> chosenProcesses_;
+  std::map<std::int64_t, bool> chosenChannels_;
   BuiltLayout built_;
 };
 
