@@ -46,9 +46,11 @@ void Notes::load() {
   isLoaded_ = true;
   const std::int64_t origin = document_.skeleton().originNs;
   const QJsonArray notes = read.object().value(QLatin1String("notes")).toArray();
-  for (const QJsonValue& note : notes)
+  for (const auto& each : notes) {
+    const QJsonObject note = each.toObject();
     view_.note({origin + note[kBegin].toInteger(), origin + note[kEnd].toInteger()},
                note[kText].toString());
+  }
 }
 
 void Notes::set(const Span& span, const QString& text) {

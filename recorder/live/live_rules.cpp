@@ -79,6 +79,7 @@ void LiveRules::interruptLong() {
 
 void LiveRules::work(Lane& lane) {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
+  const auto isToStop = [&lane] { return lane.interrupted.load(); };
   std::optional<store::Database> trace;
   std::optional<rules::Facts> facts;
   std::set<std::string> said;
@@ -100,7 +101,7 @@ void LiveRules::work(Lane& lane) {
       if (!opened || !store::addCommunicationPatterns(*opened, options_.rules.communication))
         continue;  // the drainer has not created it yet, or creates it anew
       trace.emplace(*std::move(opened));
-      trace->stopWhen([&lane] { return lane.interrupted.load(); });
+      trace->stopWhen(isToStop);
       facts.emplace(*trace);
     }
     // Unchanged: nobody has stored anything since.

@@ -104,7 +104,7 @@ QVariant CallTreeModel::valueOf(Node node, int column) const {
 QVariant CallTreeModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid())
     return {};
-  const QVariant value = valueOf(nodeOf(index), index.column());
+  QVariant value = valueOf(nodeOf(index), index.column());
   const ValueKind kinds[] = {ValueKind::Text, unit_, unit_, ValueKind::Share, ValueKind::Integer};
   const ValueKind kind = kinds[index.column()];
   switch (role) {

@@ -119,6 +119,7 @@ std::vector<ValueColumn> holderColumns() {
 
 std::vector<ValueRow> holderRows(const std::vector<MemoryHolder>& holders, std::int64_t bytes) {
   std::vector<ValueRow> rows;
+  rows.reserve(holders.size());
   for (const MemoryHolder& each : holders)
     rows.push_back(
         {{scopeText(each.operationKind, each.operation),

@@ -92,7 +92,7 @@ Result<rules::CheckReport> readFindings(const store::Database& trace) {
 QString jobTitle(const engine::report::JobReport& report,
                  const Skeleton& skeleton,
                  const QStringList& paths) {
-  const QString command = qtext(report.facts.command);
+  QString command = qtext(report.facts.command);
   const bool isOfAll = std::all_of(
       skeleton.processes.begin(), skeleton.processes.end(), [&](const ProcessInfo& process) {
         return !process.rank || process.childOf || process.command == command;
