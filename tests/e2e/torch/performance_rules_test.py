@@ -32,7 +32,9 @@ class PerformanceRules(RunTest):
 
     def test_a_data_set_that_sleeps(self):
         result = self.expect(self.one("loader", "data-loader"), "fired")
-        self.assertIn("num_workers", result["hint"])
+        # Whether workers help depends on what else the machine does now.
+        busy = result["evidence"]["processors_busy"] >= 0.9 * result["evidence"]["processors"]
+        self.assertIn("no processor is free" if busy else "num_workers", result["hint"])
         self.expect(self.one("healthy", "data-loader"), "pass")
 
     def test_a_leak(self):
