@@ -201,7 +201,7 @@ TEST(TrackLayout, ALaterStateKeepsFoldsAndTheRank) {
 }
 
 // A recording begins with processes that do little, until one of them trains.
-TEST(TrackLayout, ALaterStateFoldsWhatTurnsOutToDoLess) {
+TEST(TrackLayout, ALaterStateFoldsProcessesWithFewerEvents) {
   TrackLayout layout;
   Skeleton skeleton = twoProcesses(0);
   skeleton.processes[0].slices = 0;
