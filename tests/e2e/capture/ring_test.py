@@ -8,6 +8,7 @@ from capture_support import NUMBERS, CaptureTest
 from run_support import PATIENCE, TARGETS, alive, state_of, wait_until
 
 LAST_NS = 1_000_000_000  # unless a test asks for something else
+SLOT_BYTES = 64 * 1024  # what the recorder lets go of at once, at most
 FAST = 200  # numbers in a millisecond or so: a slot of them is full within a few
 
 
@@ -15,9 +16,9 @@ class RingTest(CaptureTest):
     def ring(self, *options, last="1s", **how):
         return self.count("--last", last, *options, per_ms=FAST, **how)
 
-    def let_go(self, process):
-        """Returns when the recorder has let go of the oldest."""
-        wait_until(lambda: self.status(process.pid)["last"]["discarded_bytes"] > 0, "the oldest is let go")
+    def let_go(self, process, more_than=0):
+        """Returns when the recorder has let go of the oldest, of more than so many bytes."""
+        wait_until(lambda: self.status(process.pid)["last"]["discarded_bytes"] > more_than, "the oldest is let go")
 
     def assert_is_the_end(self, last, path=None):
         """What the trace has is the end of what was counted, up to `last` at least, with names and open scopes."""
@@ -100,17 +101,19 @@ class RingTest(CaptureTest):
         self.assertEqual((meta["capture"], meta["paused"]), ("every:2", "1"))
 
     def test_what_is_left_behind_lets_nothing_go_while_it_is_waited_for(self):
-        process = self.start_sonde("sh", "-c", f"(while ! test -e {self.folder}/over; do sleep 0.02; done) & "
-                                   f"exec {NUMBERS} {self.page} {FAST} exit", options=("--last", "1s"))
+        over = self.folder / "over"
+        os.mkfifo(over)
+        process = self.start_sonde("sh", "-c", f"read line < {over} & exec {NUMBERS} {self.page} {FAST} exit",
+                                   options=("--last", "1s"))
         self.running.append(process)
         wait_until(lambda: self.number() > 0, "the program counts")
-        self.let_go(process)
+        self.let_go(process, more_than=SLOT_BYTES)  # the shell's own records fill no slot
         target = self.target()
         (self.folder / "page.stop").touch()
         wait_until(lambda: not alive(target), "the program ends")
         time.sleep(1.5)  # longer than the ring reaches back
         self.assertIsNone(process.poll())
-        (self.folder / "over").touch()
+        over.write_text("\n")
         process.communicate(timeout=PATIENCE)
         self.assert_is_the_end(self.number())
 
