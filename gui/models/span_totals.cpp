@@ -2,8 +2,8 @@
 
 #include "gui/trace/trace_reader.h"
 
-#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace sonde::gui {
 
@@ -18,11 +18,11 @@ void SpanTotals::follow() {
   const std::optional<Area>& area = view_.area();
   if (!area || !document_.ready())
     return clear();
-  WindowRequest request{area->span.beginNs, area->span.endNs, 0, area->tracks, times_.correction()};
-  if (request.tracks.empty()) {
-    request.tracks.resize(document_.skeleton().tracks.size());
-    std::iota(request.tracks.begin(), request.tracks.end(), 0);
-  }
+  const std::vector<TrackInfo>& tracks = document_.skeleton().tracks;
+  WindowRequest request{area->span.beginNs, area->span.endNs, 0, {}, times_.correction()};
+  for (std::size_t at = 0; at < tracks.size(); ++at)
+    if (area->covers(tracks[at]))
+      request.tracks.push_back(static_cast<int>(at));
   rows_.clear();
   spanNs_ = area->span.durNs();
   document_.ask(

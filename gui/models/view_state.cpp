@@ -7,6 +7,10 @@
 
 namespace sonde::gui {
 
+bool Area::covers(const TrackInfo& track) const {
+  return tracks.empty() || std::binary_search(tracks.begin(), tracks.end(), idOf(track));
+}
+
 void ViewState::setViewport(const Viewport& viewport) {
   if (viewport == viewport_)
     return;
@@ -85,8 +89,6 @@ void ViewState::extend(const Viewport& start) {
   if (before.beginNs() != start_.beginNs() || before.endNs() != start_.endNs())
     viewport_.show(before.beginNs(), before.endNs(), 0.0);
   start_ = start;
-  area_.reset();
-  announced_.reset();
   emit changed();
   emit areaChanged();
 }

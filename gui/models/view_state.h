@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/engine/intervals/intervals.h"
+#include "gui/models/tracks/track_arrangement.h"
 #include "gui/models/viewport.h"
 
 #include <QObject>
@@ -30,8 +31,9 @@ enum class ColorBy { Kind, Name };
 // A span of time on some tracks.
 struct Area {
   Span span;
-  std::vector<int> tracks;  // indices in Skeleton::tracks; empty: all
+  std::vector<TrackId> tracks;  // ascending; empty: all
   bool operator==(const Area&) const = default;
+  [[nodiscard]] bool covers(const TrackInfo& track) const;  // O(log(tracks))
 };
 
 struct Mark {
@@ -72,14 +74,15 @@ class ViewState : public QObject {
   void setColorBy(ColorBy colorBy);
   [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
   void reset(const Viewport& viewport);
-  // The trace has grown: keeps the marks, but not the area, whose tracks may be others. A window
-  // that nobody has moved since reset() becomes `start`.
+  // The trace has grown: keeps the marks and the area, whose events are announced as others. A
+  // window that nobody has moved since reset() becomes `start`.
   void extend(const Viewport& start);
 
  signals:
   void changed();  // also while the user drags an area
   void colorsChanged();
-  void areaChanged();  // the area is another one than before, and the user has chosen it
+  // The area, or what is in it, is another one than before, and the user has chosen it.
+  void areaChanged();
 
  private:
   Viewport viewport_;

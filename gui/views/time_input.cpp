@@ -44,7 +44,9 @@ void areaFromSelection(TraceModels& models) {
   const auto& details = models.selection.details();
   if (!details)
     return;
-  models.view.setArea(Area{*selectedSpan(models), {details->event.track}});
+  const auto track = static_cast<std::size_t>(details->event.track);
+  models.view.setArea(
+      Area{*selectedSpan(models), {idOf(models.document.skeleton().tracks.at(track))}});
 }
 
 void zoom(TraceModels& models, double x, double factor) {

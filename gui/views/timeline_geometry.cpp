@@ -140,15 +140,22 @@ Area TimelineGeometry::areaBetween(const QPoint& from, const QPoint& to) const {
   const auto [left, right] = std::minmax({from.x(), to.x()});
   const auto [top, bottom] = std::minmax({from.y(), to.y()});
   const Span span{timeAt(left), timeAt(right)};
+  const auto areaOn = [&](const std::vector<int>& tracks) {
+    Area area{span, {}};
+    for (const int track : tracks)
+      area.tracks.push_back(
+          idOf(models_.document.skeleton().tracks.at(static_cast<std::size_t>(track))));
+    std::sort(area.tracks.begin(), area.tracks.end());
+    return area;
+  };
   if (from.y() < headerHeight())
-    return {span, tracksOf(layout().pinned(), 0, layout().height())};
+    return areaOn(tracksOf(layout().pinned(), 0, layout().height()));
   const int y = corner().y();
   const int pinnedTop = pinnedArea().top() - scroll_.pinned;
   const int pinnedBottom = std::min(bottom, pinnedArea().bottom()) - pinnedTop;
-  return {span,
-          tracksOf(layout().pinnedBetween(top - pinnedTop, pinnedBottom + 1),
-                   std::max(top, content().top()) - y,
-                   bottom - y + 1)};
+  return areaOn(tracksOf(layout().pinnedBetween(top - pinnedTop, pinnedBottom + 1),
+                         std::max(top, content().top()) - y,
+                         bottom - y + 1));
 }
 
 }  // namespace sonde::gui

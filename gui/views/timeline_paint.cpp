@@ -54,16 +54,18 @@ void paintArea(const Frame& frame) {
   if (!area)
     return;
   const int left = frame.geometry.labelWidth();
-  const TrackLayout& layout = frame.models.timeline.layout();
-  for (const int track :
-       area->tracks.empty() ? layout.tracksBetween(0, layout.height()) : area->tracks) {
-    const LayoutEntry* entry = layout.find(track);
-    if (entry == nullptr)
-      continue;
-    const QRect row = frame.geometry.rowOf(*entry).intersected(frame.geometry.areaOf(*entry));
-    if (!row.isEmpty())
-      paintSpan(frame.painter, row.adjusted(left, 0, 0, 0), frame.axis, area->span);
-  }
+  const std::vector<TrackInfo>& tracks = frame.models.document.skeleton().tracks;
+  const auto paint = [&](std::span<const LayoutEntry> entries) {
+    for (const LayoutEntry& entry : entries) {
+      if (entry.track < 0 || !area->covers(tracks.at(static_cast<std::size_t>(entry.track))))
+        continue;
+      const QRect row = frame.geometry.rowOf(entry).intersected(frame.geometry.areaOf(entry));
+      if (!row.isEmpty())
+        paintSpan(frame.painter, row.adjusted(left, 0, 0, 0), frame.axis, area->span);
+    }
+  };
+  paint(frame.geometry.visiblePinned());
+  paint(frame.geometry.visible());
 }
 
 // From the rank that came last, which the others waited for, to each of them.

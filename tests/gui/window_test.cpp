@@ -1,4 +1,5 @@
 // The frame around the views: their shared focus, the ways back, commands, pictures, layouts.
+#include "analysis/store/database.h"
 #include "gui/app/file_actions.h"
 #include "gui/app/session.h"
 #include "gui/views/breakdown/breakdown_view.h"
@@ -10,6 +11,7 @@
 #include "gui/views/window/focus_bar.h"
 #include "gui/views/window/welcome_page.h"
 #include "tests/gui/window_rig.h"
+#include "tests/support/trace_builder.h"
 
 #include <QAction>
 #include <QCommandLinkButton>
@@ -154,6 +156,28 @@ TEST_F(WindowTest, ALaterStateKeepsWhatTheUserChose) {
   EXPECT_EQ(models.selection.ref(), slice);
   EXPECT_TRUE(models.selection.details());
   EXPECT_TRUE(models.history.canGoBack());
+}
+
+// The tracks of a later state may have another order.
+TEST_F(WindowTest, ALaterStateKeepsTheSelectedSpanOnItsTracks) {
+  TraceModels& models = window_.models();
+  const TrackInfo track = models.document.skeleton().tracks.front();
+  models.view.setArea(
+      Area{{models.document.skeleton().beginNs, models.document.skeleton().endNs}, {idOf(track)}});
+  settle();
+  const std::vector<SpanRow> rows = models.totals.rows();
+  ASSERT_FALSE(rows.empty());
+  QFile::copy(file("train.sonde"), file("later.sonde"));
+  test::must(test::must(store::Database::open(path("later.sonde"), store::Access::ReadWrite))
+                 .exec("UPDATE process SET rank = 1 - rank"));
+  models.document.follow({file("later.sonde")});
+  settle();
+  ASSERT_NE(idOf(models.document.skeleton().tracks.front()), idOf(track));
+  ASSERT_TRUE(models.view.area());
+  EXPECT_TRUE(models.view.area()->covers(track));
+  ASSERT_EQ(models.totals.rows().size(), rows.size());
+  for (std::size_t at = 0; at < rows.size(); ++at)
+    EXPECT_EQ(models.totals.rows()[at].totalNs, rows[at].totalNs);
 }
 
 TEST_F(WindowTest, PaletteFindsAnActionByWords) {

@@ -6,7 +6,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include <algorithm>
+#include <cstddef>
 
 namespace sonde::gui {
 namespace {
@@ -49,17 +49,15 @@ callpaths::PathFilter flameFilter(const TraceModels& models) {
   filter.operation = models.focus.part().operation.toStdString();
   filter.range = models.view.selectedTime();
   if (const auto& area = models.view.area()) {
-    const std::vector<TrackInfo>& tracks = models.document.skeleton().tracks;
-    for (const int each : area->tracks) {
-      const auto track = static_cast<std::size_t>(each);
-      // While another trace is opened, the area is still that of the old one.
-      if (track < tracks.size() && tracks[track].owner == Owner::Thread)
-        filter.threads.push_back(tracks[track].id);
+    std::size_t all = 0;
+    for (const TrackInfo& track : models.document.skeleton().tracks) {
+      if (track.owner != Owner::Thread)
+        continue;
+      ++all;
+      if (area->covers(track))
+        filter.threads.push_back(track.id);
     }
-    const auto all = std::count_if(tracks.begin(), tracks.end(), [](const TrackInfo& track) {
-      return track.owner == Owner::Thread;
-    });
-    if (static_cast<std::ptrdiff_t>(filter.threads.size()) == all)
+    if (filter.threads.size() == all)
       filter.threads.clear();
   }
   return filter;

@@ -122,7 +122,7 @@ void FlameView::connectParts() {
   connect(scope_, &ScopePane::opened, this, &FlameView::readScope);
   connect(scope_, &ScopePane::spanSelected, this, [this](const Span& span) {
     const auto& before = models().view.area();
-    models().view.setArea(Area{span, before ? before->tracks : std::vector<int>()});
+    models().view.setArea(Area{span, before ? before->tracks : std::vector<TrackId>()});
   });
   connect(chart_, &FlameChart::currentChanged, this, &FlameView::showCurrent);
   connect(chart_, &FlameChart::menuWanted, this, &FlameView::openMenu);

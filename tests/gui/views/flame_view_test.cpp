@@ -15,7 +15,7 @@
 #include <QToolButton>
 #include <QTreeView>
 
-#include <numeric>
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {
@@ -105,10 +105,9 @@ TEST_F(FlameViewTest, FollowsTheRankAndTheSelectedArea) {
 
 TEST_F(FlameViewTest, OfAnAreaOnAThreadAreItsSlices) {
   const Skeleton& skeleton = window_.models().document.skeleton();
-  for (std::size_t track = 0; track < skeleton.tracks.size(); ++track)
-    if (skeleton.tracks[track].name.contains("gloo")) {
-      window_.models().view.setArea(
-          Area{{skeleton.beginNs, skeleton.endNs}, {static_cast<int>(track)}});
+  for (const TrackInfo& track : skeleton.tracks)
+    if (track.name.contains("gloo")) {
+      window_.models().view.setArea(Area{{skeleton.beginNs, skeleton.endNs}, {idOf(track)}});
       break;
     }
   settle();
@@ -119,8 +118,10 @@ TEST_F(FlameViewTest, OfAnAreaOnAThreadAreItsSlices) {
 
 TEST_F(FlameViewTest, OfAnAreaOnAllThreadsAreNotLimitedToThreads) {
   const Skeleton& skeleton = window_.models().document.skeleton();
-  std::vector<int> tracks(skeleton.tracks.size());
-  std::iota(tracks.begin(), tracks.end(), 0);
+  std::vector<TrackId> tracks;
+  for (const TrackInfo& track : skeleton.tracks)
+    tracks.push_back(idOf(track));
+  std::sort(tracks.begin(), tracks.end());
   window_.models().view.setArea(Area{{skeleton.beginNs, skeleton.endNs}, tracks});
   settle();
   EXPECT_FALSE(view().limits().contains("thread")) << view().limits().toStdString();
