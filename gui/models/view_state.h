@@ -74,14 +74,14 @@ class ViewState : public QObject {
   void setColorBy(ColorBy colorBy);
   [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
   void reset(const Viewport& viewport);
-  // The trace has grown: keeps the marks and the area, whose events are announced as others. A
-  // window that nobody has moved since reset() becomes `start`.
+  // The trace has grown: keeps the marks and the area, and emits areaChanged(), since the area may
+  // hold more events. A window that nobody has moved since reset() becomes `start`.
   void extend(const Viewport& start);
 
  signals:
   void changed();  // also while the user drags an area
   void colorsChanged();
-  // The area, or what is in it, is another one than before, and the user has chosen it.
+  // The user has chosen another area, or the events in it may be others.
   void areaChanged();
 
  private:
